@@ -1,0 +1,9 @@
+// Package config finds the API server that a program is to talk to: its rest.Config, from the --kubeconfig flag, the
+// KUBECONFIG environment variable, the pod the program runs in, or the user's kubeconfig, in this order.
+//
+// Guarantees: the first of these that is there is used, and if it cannot be read that is an error, never a reason to try
+// the next one. Client-side rate limiting is off in the rest.Configs returned here (QPS is -1), because the API server shares out
+// its capacity itself; set QPS to zero or more to have it.
+//
+// Process-wide state: the flag, because flag sets are. Importing the package registers it with flag.CommandLine.
+package config

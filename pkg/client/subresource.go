@@ -1,0 +1,171 @@
+package client
+
+import (
+	"context"
+	"net/http"
+
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/operon-dev/operon/pkg/client/apiutil"
+)
+
+// Status implements StatusClient.
+func (c *client) Status() SubResourceWriter { return c.SubResource("status") }
+
+// SubResource implements SubResourceClientConstructor.
+func (c *client) SubResource(subResource string) SubResourceClient {
+	return &subResourceClient{client: c, name: subResource}
+}
+
+type subResourceClient struct {
+	client *client
+	name   string
+}
+
+// codecOf returns the codec of a body that is sent to, or received from, a subresource of r.
+func (s *subResourceClient) codecOf(r *resource, body Object) (codec, error) {
+	gvk, err := s.client.wire.kindOf(body)
+	if err != nil {
+		return codec{}, err
+	}
+	c := s.client.wire.codecFor(gvk, body)
+	// A custom resource's server knows no protobuf, whatever the body is a kind of.
+	c.protobuf = c.protobuf && apiutil.HasProtobuf(r.gvk)
+	return c, nil
+}
+
+// observation tells the observer of answers that hold the whole object, not of those that hold a body of another kind.
+func (s *subResourceClient) observation(r *resource, c codec, body Object, dryRun []string, unobserved bool) observation {
+	if c.gvk != r.gvk {
+		return observation{}
+	}
+	return s.client.observation(c.gvk, body, dryRun, unobserved)
+}
+
+// named gives a body the name of the object whose subresource it is, as servers demand, unless it has one.
+func named(body, obj Object) {
+	if body.GetName() == "" {
+		body.SetName(obj.GetName())
+	}
+	if body.GetNamespace() == "" {
+		body.SetNamespace(obj.GetNamespace())
+	}
+}
+
+// Get implements SubResourceReader.
+func (s *subResourceClient) Get(ctx context.Context, obj Object, subResource Object, opts ...SubResourceGetOption) error {
+	r, err := s.client.wire.resourceOf(ctx, obj)
+	if err != nil {
+		return err
+	}
+	c, err := s.codecOf(r, subResource)
+	if err != nil {
+		return err
+	}
+	options := (&SubResourceGetOptions{}).ApplyOptions(opts)
+	at := placeOf(obj).sub(s.name)
+	req, err := r.request(http.MethodGet, at, options.AsGetOptions())
+	if err != nil {
+		return about(r.gvk, at.key(), err)
+	}
+	a, err := answerOf(req.SetHeader("Accept", c.accept(false)).Do(ctx))
+	if err == nil {
+		_, err = c.decode(a, subResource)
+	}
+	return about(r.gvk, at.key(), err)
+}
+
+// Create implements SubResourceWriter.
+func (s *subResourceClient) Create(ctx context.Context, obj Object, subResource Object, opts ...SubResourceCreateOption) error {
+	r, err := s.client.wire.resourceOf(ctx, obj)
+	if err != nil {
+		return err
+	}
+	c, err := s.codecOf(r, subResource)
+	if err != nil {
+		return err
+	}
+	options := (&SubResourceCreateOptions{}).ApplyOptions(opts)
+	sent := options.AsCreateOptions()
+	at := placeOf(obj).sub(s.name)
+	req, err := r.request(http.MethodPost, at, sent)
+	if err != nil {
+		return about(r.gvk, at.key(), err)
+	}
+	named(subResource, obj)
+	seen := s.observation(r, c, subResource, sent.DryRun, options.DisableReadYourWritesConsistency)
+	return about(r.gvk, at.key(), exchange(ctx, req, c, subResource, seen))
+}
+
+// Update implements SubResourceWriter.
+func (s *subResourceClient) Update(ctx context.Context, obj Object, opts ...SubResourceUpdateOption) error {
+	r, err := s.client.wire.resourceOf(ctx, obj)
+	if err != nil {
+		return err
+	}
+	options := (&SubResourceUpdateOptions{}).ApplyOptions(opts)
+	body, c := obj, r.codec
+	if options.SubResourceBody != nil {
+		body = options.SubResourceBody
+		if c, err = s.codecOf(r, body); err != nil {
+			return err
+		}
+		named(body, obj)
+	}
+	sent := options.AsUpdateOptions()
+	at := placeOf(obj).sub(s.name)
+	req, err := r.request(http.MethodPut, at, sent)
+	if err != nil {
+		return about(r.gvk, at.key(), err)
+	}
+	seen := s.observation(r, c, body, sent.DryRun, options.DisableReadYourWritesConsistency)
+	return about(r.gvk, at.key(), exchange(ctx, req, c, body, seen))
+}
+
+// Patch implements SubResourceWriter.
+func (s *subResourceClient) Patch(ctx context.Context, obj Object, patch Patch, opts ...SubResourcePatchOption) error {
+	r, err := s.client.wire.resourceOf(ctx, obj)
+	if err != nil {
+		return err
+	}
+	options := (&SubResourcePatchOptions{}).ApplyOptions(opts)
+	body, c := obj, r.codec
+	if options.SubResourceBody != nil {
+		body = options.SubResourceBody
+		if c, err = s.codecOf(r, body); err != nil {
+			return err
+		}
+	}
+	sent := options.AsPatchOptions()
+	at := placeOf(obj).sub(s.name)
+	req, err := r.request(http.MethodPatch, at, sent)
+	if err != nil {
+		return about(r.gvk, at.key(), err)
+	}
+	data, err := patch.Data(body)
+	if err != nil {
+		return about(r.gvk, at.key(), err)
+	}
+	req.SetHeader("Content-Type", string(patch.Type())).Body(data)
+	seen := s.observation(r, c, body, sent.DryRun, options.DisableReadYourWritesConsistency)
+	return about(r.gvk, at.key(), exchangeBody(ctx, req, c, body, seen))
+}
+
+// Apply implements SubResourceWriter.
+func (s *subResourceClient) Apply(ctx context.Context, obj runtime.ApplyConfiguration, opts ...SubResourceApplyOption) error {
+	a, err := encodeApply(obj)
+	if err != nil {
+		return err
+	}
+	options := (&SubResourceApplyOptions{}).ApplyOpts(opts)
+	config := obj
+	if options.SubResourceBody != nil {
+		body, err := encodeApply(options.SubResourceBody)
+		if err != nil {
+			return err
+		}
+		config, a.body = options.SubResourceBody, body.body
+	}
+	a.at = a.at.sub(s.name)
+	return about(a.gvk, a.at.key(), s.client.apply(ctx, a, config, &options.ApplyOptions))
+}
