@@ -1,0 +1,286 @@
+package cache
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	"k8s.io/klog/v2"
+
+	"github.com/operon-dev/operon/pkg/client"
+	"github.com/operon-dev/operon/pkg/client/apiutil"
+)
+
+// NewCacheFunc makes a cache: New, or what a program puts in its place.
+type NewCacheFunc func(config *rest.Config, opts Options) (Cache, error)
+
+// New makes a cache of the objects of the API server that cfg leads to. It has to be started before it can be read.
+//
+// The cache is a [client.WriteObserver]: what clients that read from it write, it shows at once.
+func New(cfg *rest.Config, opts Options) (Cache, error) {
+	if opts.Scheme == nil {
+		opts.Scheme = clientgoscheme.Scheme
+	}
+	if opts.HTTPClient == nil {
+		c, err := rest.HTTPClientFor(cfg)
+		if err != nil {
+			return nil, fmt.Errorf("http client for %s: %w", cfg.Host, err)
+		}
+		opts.HTTPClient = c
+	}
+	if opts.Mapper == nil {
+		m, err := apiutil.NewDynamicRESTMapper(cfg, opts.HTTPClient)
+		if err != nil {
+			return nil, fmt.Errorf("REST mapper for %s: %w", cfg.Host, err)
+		}
+		opts.Mapper = m
+	}
+	return newStores(opts, newServer(cfg, opts.HTTPClient, opts.Scheme).open)
+}
+
+// stores is the Cache: a store for each resource that was asked for.
+type stores struct {
+	options Options
+	byKind  map[schema.GroupVersionKind]ByObject
+	open    func(*resource, form) (source, error)
+	crew    *crew
+
+	mu        sync.RWMutex
+	kinds     map[schema.GroupVersionKind]*place
+	resources map[schema.GroupVersionResource]*place
+	types     sync.Map // reflect.Type of a Go type with one kind → *place
+}
+
+// place is where the store of a resource is, when there is one.
+type place struct {
+	*resource
+	store atomic.Pointer[store]
+}
+
+var (
+	_ Cache                = &stores{}
+	_ client.WriteObserver = &stores{}
+)
+
+func newStores(opts Options, open func(*resource, form) (source, error)) (*stores, error) {
+	byKind, err := opts.byKind()
+	if err != nil {
+		return nil, err
+	}
+	return &stores{
+		options: opts, byKind: byKind, open: open, crew: newCrew(),
+		kinds: map[schema.GroupVersionKind]*place{}, resources: map[schema.GroupVersionResource]*place{},
+	}, nil
+}
+
+// Start implements Informers.
+func (c *stores) Start(ctx context.Context) error {
+	defer func() {
+		for _, s := range c.all() {
+			s.stopped.open()
+		}
+	}()
+	return c.crew.run(ctx)
+}
+
+// WaitForCacheSync implements Informers.
+func (c *stores) WaitForCacheSync(ctx context.Context) bool {
+	select {
+	case <-c.crew.started.Done():
+	case <-ctx.Done():
+		klog.FromContext(ctx).Info("The cache was not started")
+		return false
+	}
+	complete := true
+	for _, s := range c.all() {
+		for f := range numForms {
+			if s.claimed(f) == nil {
+				continue
+			}
+			if err := s.wait(ctx, f); err != nil {
+				klog.FromContext(ctx).Error(err, "A resource is not cached yet", "resource", s.gvr.GroupResource())
+				complete = false
+			}
+		}
+	}
+	return complete
+}
+
+// wait waits until the store can be read in a form.
+func (s *store) wait(ctx context.Context, f form) error {
+	if s.isReady(f) {
+		return nil
+	}
+	select {
+	case <-s.filled[f].Done():
+		return nil
+	case <-s.stopped.Done():
+		return fmt.Errorf("%s (%s): no longer watched", s.gvr.GroupResource(), f)
+	case <-ctx.Done():
+		return &notFilled{what: fmt.Sprintf("%s (%s)", s.gvr.GroupResource(), f), cause: s.fault(), ctx: context.Cause(ctx)}
+	}
+}
+
+func (s *store) claimed(f form) *claim {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.claims[f]
+}
+
+func (c *stores) all() []*store {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	var all []*store
+	for _, p := range c.resources {
+		if s := p.store.Load(); s != nil {
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+// placeOf finds the place of an object's or a list's resource.
+func (c *stores) placeOf(obj runtime.Object) (*place, form, error) {
+	f := formOf(obj)
+	if f == formTyped {
+		if p, ok := c.types.Load(reflect.TypeOf(obj)); ok {
+			return p.(*place), f, nil
+		}
+	}
+	gvk, err := apiutil.GVKForObject(obj, c.options.Scheme)
+	if err != nil {
+		return nil, f, err
+	}
+	if _, ok := obj.(client.ObjectList); ok {
+		gvk.Kind = strings.TrimSuffix(gvk.Kind, "List")
+	}
+	p, err := c.placeOfKind(gvk)
+	if err != nil {
+		return nil, f, err
+	}
+	if f == formTyped {
+		if p.goType == nil {
+			return nil, f, fmt.Errorf("%s: the scheme has no Go type for it", gvk)
+		}
+		c.types.Store(reflect.TypeOf(obj), p)
+	}
+	return p, f, nil
+}
+
+// known is the place of a kind that has been asked for before; nil if it has not.
+func (c *stores) known(gvk schema.GroupVersionKind) *place {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	return c.kinds[gvk]
+}
+
+func (c *stores) placeOfKind(gvk schema.GroupVersionKind) (*place, error) {
+	if p := c.known(gvk); p != nil {
+		return p, nil
+	}
+	mapping, err := c.options.Mapper.RESTMapping(gvk.GroupKind(), gvk.Version)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", gvk.Kind, err)
+	}
+	r := &resource{gvk: gvk, gvr: mapping.Resource, namespaced: mapping.Scope.Name() == meta.RESTScopeNameNamespace}
+	if r.goType, err = goTypeOf(c.options.Scheme, r); err != nil {
+		return nil, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if p := c.kinds[gvk]; p != nil {
+		return p, nil
+	}
+	p := c.resources[r.gvr]
+	if p == nil {
+		p = &place{resource: r}
+		c.resources[r.gvr] = p
+	}
+	c.kinds[gvk] = p
+	return p, nil
+}
+
+// claim makes sure that a resource is watched in a form.
+func (c *stores) claim(p *place, f form) (*store, *claim, error) {
+	if s := p.store.Load(); s != nil {
+		if held := s.claimed(f); held != nil {
+			return s, held, nil
+		}
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	s := p.store.Load()
+	if s == nil {
+		all, err := c.options.settingsOf(p.resource, c.byKind[p.gvk])
+		if err != nil {
+			return nil, nil, err
+		}
+		s = newStore(p.resource, all, c.options.KeepManagedFields)
+		held, _ := s.want(f)
+		p.store.Store(s)
+		for _, f := range s.feeds {
+			c.crew.do(func(ctx context.Context) { f.run(ctx, c.open, c.options.DefaultWatchErrorHandler) })
+		}
+		if c.crew.ended.isOpen() {
+			s.stopped.open()
+		}
+		return s, held, nil
+	}
+	held, _ := s.want(f)
+	return s, held, nil
+}
+
+// readable is the store of a resource once it can be read in a form.
+func (c *stores) readable(ctx context.Context, p *place, f form) (*store, error) {
+	if s := p.store.Load(); s != nil && s.isReady(f) {
+		return s, nil
+	}
+	if !c.crew.started.isOpen() {
+		return nil, &ErrCacheNotStarted{}
+	}
+	if c.options.ReaderFailOnMissingInformer {
+		if s := p.store.Load(); s == nil || s.claimed(f) == nil {
+			return nil, &ErrResourceNotCached{GVK: p.gvk}
+		}
+	}
+	s, _, err := c.claim(p, f)
+	if err != nil {
+		return nil, err
+	}
+	return s, s.wait(ctx, f)
+}
+
+// release ends the claim of a form, and the store with its last claim.
+func (c *stores) release(p *place, f form) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	s := p.store.Load()
+	if s == nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.claims[f] == nil {
+		return
+	}
+	s.claims[f].removed.open()
+	s.claims[f] = nil
+	for _, held := range s.claims {
+		if held != nil {
+			return
+		}
+	}
+	p.store.Store(nil)
+	s.stopped.open()
+}
+
+var errStartedTwice = errors.New("the cache has been started before")

@@ -1,0 +1,52 @@
+package cache
+
+import (
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// ErrCacheNotStarted is the error of reads from a cache that has not been started.
+type ErrCacheNotStarted struct{}
+
+// Error implements error.
+func (*ErrCacheNotStarted) Error() string {
+	return "the cache is not started, can not read objects"
+}
+
+// ErrResourceNotCached is the error of reads of a resource that is not watched, from a cache with
+// ReaderFailOnMissingInformer.
+type ErrResourceNotCached struct {
+	// GVK is the kind that was to be read.
+	GVK schema.GroupVersionKind
+}
+
+// Error implements error.
+func (e ErrResourceNotCached) Error() string {
+	return fmt.Sprintf("%s is not cached", e.GVK)
+}
+
+// notFilled is the error of whoever waited for a list that did not come.
+type notFilled struct {
+	what  string
+	cause error // of the feed; nil if it was merely slow
+	ctx   error
+}
+
+// Error implements error.
+func (e *notFilled) Error() string {
+	if e.cause == nil {
+		return fmt.Sprintf("%s: not listed yet: %v", e.what, e.ctx)
+	}
+	return fmt.Sprintf("%s: not listed yet: %v: %v", e.what, e.cause, e.ctx)
+}
+
+// Unwrap returns the context's error and what kept the list from coming; without that, a time-out in the API's terms.
+func (e *notFilled) Unwrap() []error {
+	cause := e.cause
+	if cause == nil {
+		cause = apierrors.NewTimeoutError(e.what+": not listed yet", 0)
+	}
+	return []error{e.ctx, cause}
+}

@@ -1,0 +1,226 @@
+package cache
+
+import (
+	"encoding/json"
+	"maps"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/selection"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/operon-dev/operon/pkg/client"
+)
+
+// storeOf is the store of a kind, if there is one.
+func (c *stores) storeOf(gvk schema.GroupVersionKind) *store {
+	if p := c.known(gvk); p != nil {
+		return p.store.Load()
+	}
+	return nil
+}
+
+// NeedsJSON implements client.WriteObserver.
+func (c *stores) NeedsJSON(gvk schema.GroupVersionKind, obj runtime.Object) bool {
+	s := c.storeOf(gvk)
+	if s == nil || obj == nil {
+		return false
+	}
+	p := s.currentPlan()
+	switch formOf(obj) {
+	case formFull:
+		return false
+	case formMetadata:
+		return p.base > formMetadata
+	}
+	return p.base == formFull || p.base == formTyped && reflect.TypeOf(obj) != s.goType
+}
+
+// ObserveWrite implements client.WriteObserver.
+func (c *stores) ObserveWrite(w client.Written) {
+	s := c.storeOf(w.GVK)
+	if s == nil {
+		return // whoever reads it first gets a list that is newer than the write
+	}
+	for p := s.currentPlan(); !s.observe(p, w); p = s.currentPlan() {
+	}
+}
+
+// observe lays an answer over the store, in the form that plan p wants; false if there is another plan by now.
+func (s *store) observe(p *plan, w client.Written) bool {
+	obj := s.answer(p, w)
+	if obj == nil {
+		return true
+	}
+	meta, err := metaOf(obj)
+	if err != nil {
+		return true
+	}
+	key := s.key(client.ObjectKey{Namespace: meta.Namespace, Name: meta.Name})
+	f := s.feedFor(key.Namespace)
+	if f == nil {
+		return true
+	}
+	if goneByNow(meta) {
+		s.deleted(key, meta.UID, parseVersion(meta.ResourceVersion))
+		return true
+	}
+	matches := f.matches(s.resource, meta.Labels, obj)
+	e, err := p.entry(obj, f.Transform)
+	if err != nil {
+		return true // the watch will bring it, and say what is wrong with it
+	}
+	e.partial = e.partial || w.JSON == nil && formOf(w.Object) < p.base
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.plan != p {
+		return false
+	}
+	switch {
+	case matches == no:
+		s.writtenAway(f, e)
+	case matches == yes || s.slot(key) != nil:
+		s.written(f, e)
+	}
+	return true
+}
+
+// ObserveDelete implements client.WriteObserver.
+func (c *stores) ObserveDelete(gvk schema.GroupVersionKind, key client.ObjectKey, uid types.UID) {
+	if s := c.storeOf(gvk); s != nil {
+		s.deleted(s.key(key), uid, 0)
+	}
+}
+
+// answer is the object that the server answered with, as the store's plan can take it, and the store's own; nil if
+// there is none.
+func (s *store) answer(p *plan, w client.Written) client.Object {
+	if w.Object != nil {
+		have := formOf(w.Object)
+		if have >= p.base && (have != formTyped || reflect.TypeOf(w.Object) == s.goType) || w.JSON == nil && have == formTyped {
+			return w.Object.DeepCopyObject().(client.Object)
+		}
+	}
+	switch {
+	case w.JSON == nil && w.Object != nil:
+		return s.withMetadata(w.Object)
+	case w.JSON == nil:
+		return nil
+	case p.base == formTyped:
+		obj := newObject(s.resource)
+		if json.Unmarshal(w.JSON, obj) != nil {
+			return nil
+		}
+		return obj
+	}
+	u := &unstructured.Unstructured{}
+	if u.UnmarshalJSON(w.JSON) != nil {
+		return nil
+	}
+	return u
+}
+
+// withMetadata is the object at hand with the metadata of an answer that has nothing else, because when it was asked for nobody
+// read more. nil if there is no such object.
+func (s *store) withMetadata(obj client.Object) client.Object {
+	cur := s.get(s.key(client.ObjectKeyFromObject(obj)))
+	if cur == nil || cur.meta.UID != obj.GetUID() {
+		return nil
+	}
+	next := cur.obj.DeepCopyObject().(client.Object)
+	next.SetLabels(maps.Clone(obj.GetLabels()))
+	next.SetAnnotations(maps.Clone(obj.GetAnnotations()))
+	next.SetOwnerReferences(slices.Clone(obj.GetOwnerReferences()))
+	next.SetFinalizers(slices.Clone(obj.GetFinalizers()))
+	next.SetDeletionTimestamp(obj.GetDeletionTimestamp().DeepCopy())
+	next.SetDeletionGracePeriodSeconds(obj.GetDeletionGracePeriodSeconds())
+	next.SetGeneration(obj.GetGeneration())
+	next.SetResourceVersion(obj.GetResourceVersion())
+	return next
+}
+
+// verdict is whether an object belongs to a selection.
+type verdict uint8
+
+const (
+	no verdict = iota
+	yes
+	unknown
+)
+
+// matches evaluates a feed's selectors as the API server would. A field that cannot be read off the object leaves it unknown.
+func (f *feed) matches(r *resource, set labels.Set, obj client.Object) verdict {
+	if f.LabelSelector != nil && !f.LabelSelector.Matches(set) {
+		return no
+	}
+	if f.FieldSelector == nil || f.FieldSelector.Empty() {
+		return yes
+	}
+	v := yes
+	for _, req := range f.FieldSelector.Requirements() {
+		switch matchesField(r, req, obj) {
+		case no:
+			return no
+		case unknown:
+			v = unknown
+		}
+	}
+	return v
+}
+
+func matchesField(r *resource, req fields.Requirement, obj client.Object) verdict {
+	var have string
+	switch req.Field {
+	case fieldName:
+		have = obj.GetName()
+	case fieldNamespace:
+		have = obj.GetNamespace()
+	default:
+		value, ok := fieldOf(r, req.Field, obj)
+		if !ok {
+			return unknown
+		}
+		have = value
+	}
+	if (have == req.Value) != (req.Operator == selection.NotEquals) {
+		return yes
+	}
+	return no
+}
+
+// fieldOf reads a field by the path that is its name, as it is for custom resources and for most fields of the built-in ones.
+func fieldOf(r *resource, path string, obj client.Object) (string, bool) {
+	u, ok := obj.(*unstructured.Unstructured)
+	if !ok {
+		if formOf(obj) == formMetadata {
+			return "", false
+		}
+		full, err := toFull(r, obj)
+		if err != nil {
+			return "", false
+		}
+		u = full
+	}
+	value, found, err := unstructured.NestedFieldNoCopy(u.Object, splitPath(path)...)
+	if err != nil || !found {
+		return "", false
+	}
+	switch v := value.(type) {
+	case string:
+		return v, true
+	case bool:
+		return strconv.FormatBool(v), true
+	case int64:
+		return strconv.FormatInt(v, 10), true
+	}
+	return "", false
+}
+
+func splitPath(path string) []string { return strings.Split(strings.TrimPrefix(path, "."), ".") }

@@ -1,0 +1,103 @@
+package cache
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/operon-dev/operon/pkg/client"
+)
+
+var errContinue = errors.New("a cache does not list in pieces: the option Continue is not supported")
+
+// Get implements client.Reader.
+func (c *stores) Get(ctx context.Context, key client.ObjectKey, out client.Object, opts ...client.GetOption) error {
+	p, f, err := c.placeOf(out)
+	if err != nil {
+		return err
+	}
+	var o client.GetOptions
+	if len(opts) > 0 {
+		o.ApplyOptions(opts)
+	}
+	obj, s, err := c.lookUp(ctx, p, f, key)
+	if err != nil {
+		return err
+	}
+	share := s.sharesWithReaders(obj.GetNamespace())
+	if o.UnsafeDisableDeepCopy != nil {
+		share = *o.UnsafeDisableDeepCopy
+	}
+	return copyInto(obj, out, share)
+}
+
+// lookUp finds an object by its key. What it returns is shared.
+func (c *stores) lookUp(ctx context.Context, p *place, f form, key client.ObjectKey) (client.Object, *store, error) {
+	s, err := c.readable(ctx, p, f)
+	if err != nil {
+		return nil, nil, err
+	}
+	key = p.key(key)
+	e := s.get(key)
+	if e == nil {
+		if !s.covers(key) {
+			return nil, nil, fmt.Errorf("%s: the cache does not hold namespace %q", p.name(key), key.Namespace)
+		}
+		return nil, nil, apierrors.NewNotFound(p.gvr.GroupResource(), key.Name)
+	}
+	obj, err := e.view(p.resource, f)
+	return obj, s, err
+}
+
+// List implements client.Reader. The order of the objects is not defined.
+func (c *stores) List(ctx context.Context, list client.ObjectList, opts ...client.ListOption) error {
+	p, f, err := c.placeOf(list)
+	if err != nil {
+		return err
+	}
+	var o client.ListOptions
+	o.ApplyOptions(opts)
+	found, s, err := c.search(ctx, p, f, &o)
+	if err != nil {
+		return err
+	}
+	share := s.sharesWithReaders(o.Namespace)
+	if o.UnsafeDisableDeepCopy != nil {
+		share = *o.UnsafeDisableDeepCopy
+	}
+	return setItems(p.resource, f, list, found, share)
+}
+
+// search finds the entries that a List asks for.
+func (c *stores) search(ctx context.Context, p *place, f form, o *client.ListOptions) ([]*entry, *store, error) {
+	if o.Continue != "" {
+		return nil, nil, errContinue
+	}
+	s, err := c.readable(ctx, p, f)
+	if err != nil {
+		return nil, nil, err
+	}
+	if p.namespaced && o.Namespace != metav1.NamespaceAll && s.feedFor(o.Namespace) == nil {
+		return nil, nil, fmt.Errorf("list of %s: the cache does not hold namespace %q", p.gvk.Kind, o.Namespace)
+	}
+	q := query{form: f, namespace: o.Namespace, limit: int(o.Limit)}
+	if o.LabelSelector != nil {
+		reqs, selectable := o.LabelSelector.Requirements()
+		if !selectable {
+			return nil, s, nil
+		}
+		q.labels = reqs
+	}
+	if o.FieldSelector != nil {
+		if o.FieldSelector.Empty() {
+			q.fields = nil
+		} else {
+			q.fields = o.FieldSelector.Requirements()
+		}
+	}
+	found, err := s.find(q)
+	return found, s, err
+}
