@@ -1,0 +1,175 @@
+package controller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/go-logr/logr"
+	"k8s.io/client-go/util/workqueue"
+	"k8s.io/klog/v2"
+
+	"github.com/operon-dev/operon/pkg/controller/priorityqueue"
+	"github.com/operon-dev/operon/pkg/log"
+	"github.com/operon-dev/operon/pkg/manager"
+	"github.com/operon-dev/operon/pkg/metrics"
+	"github.com/operon-dev/operon/pkg/reconcile"
+	"github.com/operon-dev/operon/pkg/source"
+)
+
+// Controller runs a reconciler for objects.
+type Controller = TypedController[reconcile.Request]
+
+// TypedController runs a reconciler. All methods may be called from any goroutine.
+type TypedController[request comparable] interface {
+	// Reconcile calls the reconciler, as a worker would: panics become errors, and the time-out applies. It neither looks at the queue nor keeps others
+	// from reconciling the same request.
+	reconcile.TypedReconciler[request]
+
+	// Watch adds a source. One that is added after the controller was started is started at once, and not waited for. It returns
+	// what the source's Start returns, or an error if the controller has stopped.
+	Watch(src source.TypedSource[request]) error
+
+	// Start runs the controller until ctx ends, and returns after all of its goroutines have. It returns an error if a source cannot be
+	// started or synced, and if it is called a second time.
+	Start(ctx context.Context) error
+
+	// GetLogger returns the logger of the controller as a whole.
+	GetLogger() logr.Logger
+}
+
+// New returns a controller that mgr starts. The name has to be unique among mgr's controllers; see Options.SkipNameValidation.
+func New(name string, mgr manager.Manager, options Options) (Controller, error) {
+	return NewTyped(name, mgr, options)
+}
+
+// NewTyped returns a controller that mgr starts. The name has to be unique among mgr's controllers; see TypedOptions.SkipNameValidation.
+func NewTyped[request comparable](name string, mgr manager.Manager, options TypedOptions[request]) (TypedController[request], error) {
+	if mgr == nil {
+		return nil, fmt.Errorf("controller %q: no manager", name)
+	}
+	options.DefaultFromConfig(mgr.GetControllerOptions())
+	if options.Logger.GetSink() == nil {
+		options.Logger = mgr.GetLogger()
+	}
+	c, err := newController(name, mgr, options)
+	if err != nil {
+		return nil, err
+	}
+	if err := mgr.Add(c); err != nil {
+		c.releaseName()
+		return nil, fmt.Errorf("controller %q: %w", name, err)
+	}
+	return c, nil
+}
+
+// NewUnmanaged returns a controller that the caller starts. The name has to be unique among the unmanaged controllers of the
+// process; see Options.SkipNameValidation.
+func NewUnmanaged(name string, options Options) (Controller, error) {
+	return NewTypedUnmanaged(name, options)
+}
+
+// NewTypedUnmanaged returns a controller that the caller starts. The name has to be unique among the unmanaged controllers of
+// the process; see TypedOptions.SkipNameValidation.
+func NewTypedUnmanaged[request comparable](name string, options TypedOptions[request]) (TypedController[request], error) {
+	c, err := newController(name, nil, options)
+	if err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+func newController[request comparable](name string, mgr manager.Manager, options TypedOptions[request]) (*controller[request], error) {
+	if name == "" {
+		return nil, errors.New("controller without a name")
+	}
+	if options.Reconciler == nil {
+		return nil, fmt.Errorf("controller %q: no reconciler", name)
+	}
+	shared := sharedCollectors(metrics.Registry)
+	release := func() {}
+	if !valueOr(options.SkipNameValidation, false) {
+		var err error
+		if release, err = shared.names.reserve(mgr, name); err != nil {
+			return nil, err
+		}
+	}
+	options.setDefaults(name)
+	return &controller[request]{
+		name:        name,
+		options:     options,
+		metrics:     shared.of(name),
+		releaseName: release,
+	}, nil
+}
+
+// setDefaults fills in what neither the options nor the manager say.
+func (options *TypedOptions[request]) setDefaults(name string) {
+	if options.MaxConcurrentReconciles <= 0 {
+		options.MaxConcurrentReconciles = 1
+	}
+	if options.CacheSyncTimeout == 0 {
+		options.CacheSyncTimeout = 2 * time.Minute
+	}
+	byPriority := valueOr(options.UsePriorityQueue, true)
+	if options.RateLimiter == nil {
+		if byPriority {
+			options.RateLimiter = workqueue.NewTypedItemExponentialFailureRateLimiter[request](5*time.Millisecond, 1000*time.Second)
+		} else {
+			options.RateLimiter = workqueue.DefaultTypedControllerRateLimiter[request]()
+		}
+	}
+	if options.Logger.GetSink() == nil {
+		options.Logger = log.Log
+	}
+	if options.NewQueue == nil {
+		if byPriority {
+			options.NewQueue = newPriorityQueue[request](options.Logger.WithValues("controller", name))
+		} else {
+			options.NewQueue = newPlainQueue[request]
+		}
+	}
+	if options.LogConstructor == nil {
+		options.LogConstructor = logConstructor[request](options.Logger.WithValues("controller", name))
+	}
+}
+
+func newPriorityQueue[request comparable](logger logr.Logger) func(string, workqueue.TypedRateLimiter[request]) workqueue.TypedRateLimitingInterface[request] {
+	return func(name string, limiter workqueue.TypedRateLimiter[request]) workqueue.TypedRateLimitingInterface[request] {
+		return priorityqueue.New(name, func(o *priorityqueue.Opts[request]) {
+			o.Log = logger
+			o.RateLimiter = limiter
+		})
+	}
+}
+
+func newPlainQueue[request comparable](name string, limiter workqueue.TypedRateLimiter[request]) workqueue.TypedRateLimitingInterface[request] {
+	return workqueue.NewTypedRateLimitingQueueWithConfig(limiter, workqueue.TypedRateLimitingQueueConfig[request]{
+		Name:            name,
+		MetricsProvider: priorityqueue.NewMetricsProvider(metrics.Registry),
+	})
+}
+
+// logConstructor returns how loggers are made of a controller's own: by adding what names the object of the request, where it is one.
+func logConstructor[request comparable](logger logr.Logger) func(*request) logr.Logger {
+	return func(r *request) logr.Logger {
+		if r == nil {
+			return logger
+		}
+		if object, ok := any(r).(*reconcile.Request); ok {
+			return logger.WithValues(
+				"object", klog.KRef(object.Namespace, object.Name),
+				"namespace", object.Namespace, "name", object.Name,
+			)
+		}
+		return logger.WithValues("request", *r)
+	}
+}
+
+func valueOr[T any](p *T, otherwise T) T {
+	if p == nil {
+		return otherwise
+	}
+	return *p
+}

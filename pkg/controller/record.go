@@ -1,0 +1,118 @@
+package controller
+
+import (
+	"context"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"math/rand/v2"
+	"time"
+
+	"github.com/go-logr/logr"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/operon-dev/operon/pkg/reconcile"
+)
+
+// outcome is how a reconciliation ended, as the metrics tell it.
+type outcome uint8
+
+const (
+	succeeded outcome = iota
+	failed
+	requeued
+	requeuedAfter
+	outcomes
+)
+
+func (o outcome) String() string {
+	return [outcomes]string{"success", "error", "requeue", "requeue_after"}[o]
+}
+
+// record is what is known about one reconciliation. Logs and metrics are made of it.
+type record struct {
+	id       types.UID
+	priority int
+	started  time.Time
+	took     time.Duration
+	result   reconcile.Result
+	err      error
+	timedOut bool
+	panicked bool
+}
+
+func (r *record) outcome() outcome {
+	switch {
+	case r.err != nil:
+		return failed
+	case r.result.RequeueAfter > 0:
+		return requeuedAfter
+	case r.result.Requeue:
+		return requeued
+	}
+	return succeeded
+}
+
+// terminal says whether the reconciliation ended with an error that is not to be retried.
+func (r *record) terminal() bool {
+	return errors.Is(r.err, reconcile.TerminalError(nil))
+}
+
+// nextPriority is the one with which the request is queued again.
+func (r *record) nextPriority() int {
+	return valueOr(r.result.Priority, r.priority)
+}
+
+func (m *instruments) observe(r *record) {
+	m.outcomes[r.outcome()].Inc()
+	m.seconds.Observe(r.took.Seconds())
+	if r.timedOut {
+		m.timeouts.Inc()
+	}
+	if r.err == nil {
+		return
+	}
+	m.errors.Inc()
+	if r.terminal() {
+		m.terminal.Inc()
+	}
+}
+
+func (r *record) log(logger logr.Logger) {
+	if r.err != nil {
+		logger.Error(r.err, "Reconciler error", "duration", r.took, "terminal", r.terminal(), "timedOut", r.timedOut)
+		if again := r.result; again.Requeue || again.RequeueAfter > 0 {
+			logger.Info("Reconciler returned an error and a result: the result is ignored", "requeueAfter", again.RequeueAfter)
+		}
+		return
+	}
+	if detail := logger.V(5); detail.Enabled() {
+		detail.Info("Reconciled", "duration", r.took, "priority", r.priority, "outcome", r.outcome().String(),
+			"requeueAfter", r.result.RequeueAfter)
+	}
+}
+
+type reconcileIDKey struct{}
+
+// ReconcileIDFromContext returns the ID of the reconciliation whose context ctx is, or "" where it is none's. Its log lines have it as reconcileID.
+var ReconcileIDFromContext = func(ctx context.Context) types.UID {
+	id, _ := ctx.Value(reconcileIDKey{}).(types.UID)
+	return id
+}
+
+// newReconcileID returns a random UUID (version 4). It has to be unique, but not hard to guess.
+func newReconcileID() types.UID {
+	var raw [16]byte
+	binary.NativeEndian.PutUint64(raw[:8], rand.Uint64())
+	binary.NativeEndian.PutUint64(raw[8:], rand.Uint64())
+	raw[6] = raw[6]&0x0f | 0x40
+	raw[8] = raw[8]&0x3f | 0x80
+	var text [36]byte
+	hex.Encode(text[:8], raw[:4])
+	hex.Encode(text[9:13], raw[4:6])
+	hex.Encode(text[14:18], raw[6:8])
+	hex.Encode(text[19:23], raw[8:10])
+	hex.Encode(text[24:], raw[10:])
+	text[8], text[13], text[18], text[23] = '-', '-', '-', '-'
+	return types.UID(text[:])
+}
