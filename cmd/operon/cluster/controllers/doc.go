@@ -1,0 +1,14 @@
+// Package controllers runs the controllers of kube-controller-manager that a user of workloads expects.
+//
+// A Set is those controllers over one set of shared informers. They are Kubernetes' own code, each built as kube-controller-manager
+// builds it and with its default options; table.go lists them. They share the API server's loopback identity.
+//
+// Guaranteed: Start returns when the workload controllers have seen the cluster and work; the garbage collector and
+// the resource quota controller, which watch every resource there is, follow in the background. Resources of a new
+// CustomResourceDefinition come under the garbage collector's eye as soon as discovery shows them, where
+// kube-controller-manager may take thirty seconds.
+//
+// Not guaranteed: the controllers that need a cloud, a volume driver or a kubelet (attach/detach, volume expansion, node addresses,
+// routes), the rarely used ones for storage migration and device taints, and separate identities:
+// an audit or an RBAC rule cannot tell the controllers apart.
+package controllers

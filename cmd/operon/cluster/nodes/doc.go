@@ -1,0 +1,41 @@
+// Package nodes runs the simulated nodes of a cluster, the only part of `operon cluster` that is not the real thing.
+//
+// A node is a Node object with a lease that is renewed, an address, and a range of pod addresses of its own. [Run] registers
+// as many as asked for, and lets one controller bring every pod that is bound to any of them through its life: to Running and Ready with an address of its own, to
+// Succeeded or Failed when it is meant to end, and away when it is deleted. What happens to a pod and when is decided by
+// package podlife; this package knows the API server.
+//
+// # What is simulated how
+//
+// A pod is Ready a few milliseconds after it was bound: images are there, programs start at once, and all probes pass at
+// once, whatever their initial delay. Containers that restart whatever happens (restartPolicy Always) run forever. Containers that do not (the pods of
+// Jobs, and bare pods with restartPolicy OnFailure or Never) exit with code 0 after [Options.RunFor]. No command line is read: `sh -c "exit 1"`
+// succeeds like anything else. Programs end on SIGTERM, so a deleted pod is gone at once, whatever its grace period. A container that refers to a
+// ConfigMap or Secret that is missing waits for it, as with a kubelet. Annotations on the pod tell it otherwise:
+//
+//	sim.operon.dev/run-duration: 2s | forever   how long containers run before they exit
+//	sim.operon.dev/exit-code: "1"               what they exit with; makes servers exit, too, and so crash-loop
+//	sim.operon.dev/ready-after: 5s | never      how long before they are ready
+//	sim.operon.dev/waiting-reason: ErrImagePull keeps them from starting, for that reason
+//	sim.operon.dev/start-after: 10s             how long the pod is in ContainerCreating
+//	sim.operon.dev/stop-after: 20s | never      how long it takes to end when deleted, at most its grace period
+//
+// All but the last two can be narrowed to one container, also an init container, by appending its name:
+// sim.operon.dev/exit-code.migrate. Changing them on a running pod takes effect at once. A value or name that cannot be understood is
+// ignored and told in a Warning event (reason InvalidSimulation) on the pod.
+//
+// # What is guaranteed
+//
+// No two pods that have not finished share an address, except pods on the host's network; an address that came free is given out again
+// only after all others of its node have been. A pod's status is written with patches that name its UID and touch only what a kubelet
+// owns, so conditions set by others survive, and a pod that was replaced by one of the same name is left alone. A pod that needs no waiting costs one status write from bound to Ready,
+// and one delete to go; a pod with finalizers has its final status written before that. Nodes and pods found at the start, after kill -9 for example, are taken over: pods
+// keep running, with their addresses.
+//
+// # What is not
+//
+// There is no kubelet to connect to: kubectl logs, exec, attach, cp and port-forward cannot work, and the nodes announce no kubelet
+// port; [Refuse] is a dialer that says so. There is no network: addresses lead nowhere. Volumes are taken as mounted and claims as bound. The
+// restart rule RestartAllContainers restarts the container it is on. Lifecycle hooks are not run. Events are told for as
+// long as they are few: when hundreds of pods start in a moment, most start without. A Node object that is deleted stays deleted until the next start, as with a kubelet.
+package nodes
