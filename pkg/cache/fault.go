@@ -11,9 +11,16 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// fault is what keeps a feed from its work at present.
+// fault is what keeps a feed from its work at present: the error of its last list and of its last watch.
 type fault struct {
-	last atomic.Pointer[feedError]
+	list, watch atomic.Pointer[feedError]
+}
+
+func (t *fault) of(verb string) *atomic.Pointer[feedError] {
+	if verb == "list" {
+		return &t.list
+	}
+	return &t.watch
 }
 
 // feedError says which request of a feed fails, and why.
@@ -47,7 +54,7 @@ func (t *fault) note(ctx context.Context, f *feed, verb string, err error) {
 	if apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err) {
 		now.subject = subjectOf(err)
 	}
-	old := t.last.Swap(now)
+	old := t.of(verb).Swap(now)
 	logger := klog.FromContext(ctx)
 	keys := []any{"verb", verb, "resource", now.resource, "version", f.store.gvr.Version, "namespace", f.namespace}
 	if now.subject != "" {
@@ -66,15 +73,17 @@ func (t *fault) note(ctx context.Context, f *feed, verb string, err error) {
 
 // clear forgets a fault of the verb that works now.
 func (t *fault) clear(ctx context.Context, verb string) {
-	old := t.last.Load()
-	if old != nil && old.verb == verb && t.last.CompareAndSwap(old, nil) {
+	if old := t.of(verb).Swap(nil); old != nil {
 		klog.FromContext(ctx).Info("The resource can be watched again", "verb", verb, "resource", old.resource, "namespace", old.namespace)
 	}
 }
 
-// err is the present fault, nil if there is none.
+// err is the present fault, nil if there is none. A list that fails is the reason why nothing is there.
 func (t *fault) err() error {
-	if e := t.last.Load(); e != nil {
+	if e := t.list.Load(); e != nil {
+		return e
+	}
+	if e := t.watch.Load(); e != nil {
 		return e
 	}
 	return nil

@@ -175,6 +175,7 @@ func (k *sink) event(obj any, apply func(*feed, *entry)) error {
 	if err != nil || e == nil {
 		return err
 	}
+	e.share(k.feed.store.relative(e))
 	apply(k.feed, e)
 	return nil
 }
@@ -195,6 +196,7 @@ func (k *sink) entry(obj any) (*entry, error) {
 // suffer for it.
 func (k *sink) Replace(list []any, rv string) error {
 	entries := make([]*entry, 0, len(list))
+	relatives := newRelatives()
 	for i, obj := range list {
 		e, err := k.entry(obj)
 		if err != nil {
@@ -202,6 +204,7 @@ func (k *sink) Replace(list []any, rv string) error {
 			continue
 		}
 		if e != nil {
+			relatives.adopt(e)
 			entries = append(entries, e)
 		}
 		list[i] = nil

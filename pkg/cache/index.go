@@ -1,7 +1,6 @@
 package cache
 
 import (
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/operon-dev/operon/pkg/client"
@@ -119,15 +118,16 @@ func (x *indexes) update(r *resource, s *slot) {
 			x.labels[k] = ix
 		}
 		p := ix.posting(v)
-		m.Labels[ix.name] = p.value
+		if !s.now.sharesLabels {
+			m.Labels[ix.name] = p.value
+		}
 		wanted = append(wanted, p)
 	}
 	for i := range m.OwnerReferences {
 		o := &m.OwnerReferences[i]
 		p := x.owners.posting(string(o.UID))
-		o.UID = types.UID(p.value)
-		if len(p.slots) > 0 {
-			shareOwner(o, p.slots[0].now.meta.OwnerReferences)
+		if !s.now.sharesOwners {
+			o.UID = types.UID(p.value)
 		}
 		wanted = append(wanted, p)
 	}
@@ -197,15 +197,4 @@ func position(postings []*posting, p *posting) int {
 		}
 	}
 	return -1
-}
-
-// shareOwner makes a reference use the strings of an equal one that is in the store already.
-func shareOwner(o *metav1.OwnerReference, known []metav1.OwnerReference) {
-	for i := range known {
-		k := &known[i]
-		if k.UID == o.UID && k.Name == o.Name && k.Kind == o.Kind && k.APIVersion == o.APIVersion {
-			o.Name, o.Kind, o.APIVersion = k.Name, k.Kind, k.APIVersion
-			return
-		}
-	}
 }

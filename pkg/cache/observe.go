@@ -78,6 +78,7 @@ func (s *store) observe(p *plan, w client.Written) bool {
 		return true // the watch will bring it, and say what is wrong with it
 	}
 	e.partial = e.partial || w.JSON == nil && formOf(w.Object) < p.base
+	e.share(s.relative(e))
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.plan != p {

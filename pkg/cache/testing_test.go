@@ -1,12 +1,16 @@
 package cache
 
 import (
+	"encoding/json"
 	"net"
 	"reflect"
 	"slices"
 	"strings"
+	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 )
 
@@ -31,3 +35,18 @@ func names(l *corev1.ConfigMapList) string {
 }
 
 var configMapType = reflect.TypeFor[*corev1.ConfigMap]()
+
+func testScheme() *runtime.Scheme { return clientgoscheme.Scheme }
+
+// jsonEqual says whether two objects are the same to whoever reads them.
+func jsonEqual(t testing.TB, a, b any) bool {
+	x, err := json.Marshal(a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	y, err := json.Marshal(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(x) == string(y)
+}

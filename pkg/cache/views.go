@@ -98,6 +98,9 @@ type entry struct {
 	// partial marks a full entry that was made of a Go type, which may not know all fields:
 	// the watch event that brings the same version still replaces it.
 	partial bool
+	// These parts of meta belong to a published entry too and are not to be touched.
+	sharesLabels, sharesOwners bool
+
 	derived atomic.Pointer[derived]
 }
 

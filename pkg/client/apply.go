@@ -90,6 +90,10 @@ func decodeApplied(body []byte, config runtime.ApplyConfiguration) (schema.Group
 	if err := utiljson.Unmarshal(body, &kind); err != nil {
 		return schema.GroupVersionKind{}, err
 	}
+	if gvk := kind.GroupVersionKind(); isStatus(&gvk) {
+		// The server said yes without sending an object.
+		return gvk, nil
+	}
 	if u, ok := config.(*unstructuredApplyConfiguration); ok {
 		var content map[string]any
 		if err := utiljson.Unmarshal(body, &content); err != nil {

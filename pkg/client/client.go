@@ -2,7 +2,6 @@ package client
 
 import (
 	"errors"
-	"fmt"
 	"net/http"
 
 	"github.com/go-logr/logr"
@@ -156,7 +155,7 @@ func newClient(config *rest.Config, options Options) (*client, error) {
 	for _, obj := range options.Cache.DisableFor {
 		gvk, err := c.wire.kindOf(obj)
 		if err != nil {
-			return nil, fmt.Errorf("client without cache for %T: %w", obj, err)
+			return nil, err
 		}
 		c.live[gvk] = true
 	}

@@ -269,13 +269,17 @@ func (n negotiated) DecoderToVersion(d runtime.Decoder, _ runtime.GroupVersioner
 	return n.codec.decoder(d)
 }
 
-// typedDecoder also decodes statuses that the scheme does not know.
+// typedDecoder decodes to objects that do not say which kind they are: their Go type does. It also decodes statuses that
+// the scheme does not know.
 type typedDecoder struct{ runtime.Decoder }
 
 func (d typedDecoder) Decode(data []byte, defaults *schema.GroupVersionKind, into runtime.Object) (runtime.Object, *schema.GroupVersionKind, error) {
 	out, gvk, err := d.Decoder.Decode(data, defaults, into)
 	if runtime.IsNotRegisteredError(err) && isStatus(gvk) {
 		return metadataCodecs.UniversalDeserializer().Decode(data, defaults, nil)
+	}
+	if err == nil {
+		out.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{})
 	}
 	return out, gvk, err
 }

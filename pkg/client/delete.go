@@ -112,7 +112,9 @@ func (o observation) wroteJSON(c codec, like Object, encoded []byte) error {
 	if !ok {
 		return fmt.Errorf("%T has no metadata", fresh)
 	}
-	obj.GetObjectKind().SetGroupVersionKind(c.gvk)
+	if c.form == metadataForm {
+		obj.GetObjectKind().SetGroupVersionKind(c.gvk)
+	}
 	o.observer.ObserveWrite(Written{GVK: c.gvk, Object: obj, JSON: encoded})
 	return nil
 }

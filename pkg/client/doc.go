@@ -11,7 +11,8 @@
 // Every call takes an object in one of three forms, and one client serves them all:
 //
 //   - typed: a pointer to a struct whose kind the scheme knows. Kinds that client-go knows travel as protobuf unless the
-//     rest.Config names a content type.
+//     rest.Config names a content type. What the API server answers leaves apiVersion and kind empty, because the Go type
+//     says it, but Update and Patch leave what the caller has set.
 //   - unstructured: *unstructured.Unstructured, or anything else that implements runtime.Unstructured, which names its
 //     kind itself.
 //   - metadata only: *metav1.PartialObjectMetadata, which names its kind itself. It can be read, listed, watched, patched
@@ -25,8 +26,8 @@
 //
 // # Guarantees
 //
-//   - When a call succeeds, the object handed in is the server's answer and nothing else: fields that the answer does not
-//     have are empty. When it fails, the object is as it was.
+//   - When a call to the API server succeeds, the object handed in is the server's answer and nothing else: fields that the
+//     answer does not have are empty. When it fails, the object is as it was.
 //   - What the API server says about a request reaches the caller as it came (k8s.io/apimachinery/pkg/api/errors tells
 //     such errors apart). A kind that the server does not serve satisfies meta.IsNoMatchError; one that the scheme does not
 //     know satisfies runtime.IsNotRegisteredError.

@@ -12,8 +12,8 @@ import (
 )
 
 // NewNamespacedClient returns a client that works in the namespace ns only. Objects and keys without a namespace get it;
-// those with another one are an error; lists and DeleteAllOf are restricted to it. Cluster-scoped kinds are
-// reached as through c.
+// those with another one are an error; lists and DeleteAllOf are restricted to it, whatever their options say. Cluster-scoped
+// kinds are reached as through c.
 func NewNamespacedClient(c Client, ns string) Client {
 	return &namespacedClient{Client: c, namespace: ns}
 }
@@ -29,11 +29,8 @@ func (c *namespacedClient) place(obj Object) error {
 	if err != nil {
 		return err
 	}
-	if !namespaced {
-		return nil
-	}
 	namespace, err := c.within(obj.GetNamespace(), obj.GetName())
-	if err == nil {
+	if err == nil && namespaced {
 		obj.SetNamespace(namespace)
 	}
 	return err

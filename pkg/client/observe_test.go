@@ -63,7 +63,7 @@ func TestWhatADeletionIsToldAs(t *testing.T) {
 				if w == nil || w.GVK != widgetKind || w.Object.GetUID() != "u" || string(w.JSON) != test.answer {
 					t.Fatalf("%s, %T: told %+v", name, obj, w)
 				}
-				if cmp.Equal(obj, w.Object) || w.Object.GetObjectKind().GroupVersionKind() != widgetKind {
+				if cmp.Equal(obj, w.Object) || w.Object.GetObjectKind().GroupVersionKind() != obj.GetObjectKind().GroupVersionKind() {
 					t.Errorf("%s, %T: told of %+v", name, obj, w.Object)
 				}
 			}

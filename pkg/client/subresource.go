@@ -42,14 +42,19 @@ func (s *subResourceClient) observation(r *resource, c codec, body Object, dryRu
 	return s.client.observation(c.gvk, body, dryRun, unobserved)
 }
 
-// named gives a body the name of the object whose subresource it is, as servers demand, unless it has one.
-func named(body, obj Object) {
+// named returns body with the name of the object whose subresource it is, which servers demand of what is put or posted.
+func named(body, obj Object) Object {
+	if body.GetName() != "" && body.GetNamespace() != "" {
+		return body
+	}
+	body = body.DeepCopyObject().(Object)
 	if body.GetName() == "" {
 		body.SetName(obj.GetName())
 	}
 	if body.GetNamespace() == "" {
 		body.SetNamespace(obj.GetNamespace())
 	}
+	return body
 }
 
 // Get implements SubResourceReader.
@@ -92,9 +97,8 @@ func (s *subResourceClient) Create(ctx context.Context, obj Object, subResource 
 	if err != nil {
 		return about(r.gvk, at.key(), err)
 	}
-	named(subResource, obj)
 	seen := s.observation(r, c, subResource, sent.DryRun, options.DisableReadYourWritesConsistency)
-	return about(r.gvk, at.key(), exchange(ctx, req, c, subResource, seen))
+	return about(r.gvk, at.key(), exchange(ctx, req, c, named(subResource, obj), subResource, seen))
 }
 
 // Update implements SubResourceWriter.
@@ -110,7 +114,6 @@ func (s *subResourceClient) Update(ctx context.Context, obj Object, opts ...SubR
 		if c, err = s.codecOf(r, body); err != nil {
 			return err
 		}
-		named(body, obj)
 	}
 	sent := options.AsUpdateOptions()
 	at := placeOf(obj).sub(s.name)
@@ -119,7 +122,7 @@ func (s *subResourceClient) Update(ctx context.Context, obj Object, opts ...SubR
 		return about(r.gvk, at.key(), err)
 	}
 	seen := s.observation(r, c, body, sent.DryRun, options.DisableReadYourWritesConsistency)
-	return about(r.gvk, at.key(), exchange(ctx, req, c, body, seen))
+	return about(r.gvk, at.key(), exchange(ctx, req, c, named(body, obj), body, seen))
 }
 
 // Patch implements SubResourceWriter.

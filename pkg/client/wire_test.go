@@ -278,7 +278,6 @@ func TestTheAnswerReplacesTheObject(t *testing.T) {
 		return w
 	}
 	want := &Widget{
-		TypeMeta:   metav1.TypeMeta{APIVersion: "example.com/v1", Kind: "Widget"},
 		ObjectMeta: metav1.ObjectMeta{Namespace: "n", Name: "w", UID: "u", ResourceVersion: "7"},
 		Spec:       WidgetSpec{Size: 2},
 	}
@@ -294,6 +293,28 @@ func TestTheAnswerReplacesTheObject(t *testing.T) {
 		must(t, name, do(w))
 		if diff := cmp.Diff(want, w); diff != "" {
 			t.Errorf("after %s (-answer +object):\n%s", name, diff)
+		}
+	}
+}
+
+func TestTypedObjectsSayWhatTheyAreOnlyIfTheCallerDoes(t *testing.T) {
+	c := answering(t, widgetJSON).client(t, client.Options{})
+	said := metav1.TypeMeta{APIVersion: "example.com/v1", Kind: "Widget"}
+	for name, test := range map[string]struct {
+		do   func(w *Widget) error
+		want metav1.TypeMeta
+	}{
+		"get":    {func(w *Widget) error { return c.Get(t.Context(), client.ObjectKeyFromObject(w), w) }, metav1.TypeMeta{}},
+		"create": {func(w *Widget) error { return c.Create(t.Context(), w) }, metav1.TypeMeta{}},
+		"update": {func(w *Widget) error { return c.Update(t.Context(), w) }, said},
+		"patch":  {func(w *Widget) error { return c.Patch(t.Context(), w, client.Merge) }, said},
+		"status": {func(w *Widget) error { return c.Status().Update(t.Context(), w) }, said},
+	} {
+		w := widget()
+		w.TypeMeta = said
+		must(t, name, test.do(w))
+		if w.TypeMeta != test.want {
+			t.Errorf("%s: %+v, want %+v", name, w.TypeMeta, test.want)
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
 )
 
@@ -21,7 +22,13 @@ func (c *client) Create(ctx context.Context, obj Object, opts ...CreateOption) e
 		return about(r.gvk, at.key(), err)
 	}
 	seen := c.observation(r.gvk, obj, sent.DryRun, options.DisableReadYourWritesConsistency)
-	return about(r.gvk, at.key(), exchange(ctx, req, r.codec, obj, seen))
+	if err := exchange(ctx, req, r.codec, obj, obj, seen); err != nil {
+		return about(r.gvk, at.key(), err)
+	}
+	if r.form == typedForm {
+		obj.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{})
+	}
+	return nil
 }
 
 // Update implements Writer.
@@ -38,31 +45,34 @@ func (c *client) Update(ctx context.Context, obj Object, opts ...UpdateOption) e
 		return about(r.gvk, at.key(), err)
 	}
 	seen := c.observation(r.gvk, obj, sent.DryRun, options.DisableReadYourWritesConsistency)
-	return about(r.gvk, at.key(), exchange(ctx, req, r.codec, obj, seen))
+	return about(r.gvk, at.key(), exchange(ctx, req, r.codec, obj, obj, seen))
 }
 
-// exchange sends obj, and puts the answer in its place.
-func exchange(ctx context.Context, req *rest.Request, c codec, obj Object, seen observation) error {
-	body, contentType, err := c.encode(obj)
+// exchange sends one object, and puts the answer into another, or the same.
+func exchange(ctx context.Context, req *rest.Request, c codec, sent, obj Object, seen observation) error {
+	body, contentType, err := c.encode(sent)
 	if err != nil {
 		return err
 	}
 	return exchangeBody(ctx, req.SetHeader("Content-Type", contentType).Body(body), c, obj, seen)
 }
 
-// exchangeBody sends a request that has its body, and puts the answer into obj.
+// exchangeBody sends a request that has its body, and puts the answer into obj, which goes on saying which kind it is if it
+// did so before.
 func exchangeBody(ctx context.Context, req *rest.Request, c codec, obj Object, seen observation) error {
 	a, err := answerOf(req.SetHeader("Accept", seen.accept(c)).Do(ctx))
 	if err != nil {
 		return err
 	}
+	kind := obj.GetObjectKind().GroupVersionKind()
 	answered, err := c.decode(a, obj)
-	if err != nil {
+	if err != nil || !answered {
 		return err
 	}
-	if answered {
-		seen.wrote(c, obj, a)
+	if c.form == typedForm {
+		obj.GetObjectKind().SetGroupVersionKind(kind)
 	}
+	seen.wrote(c, obj, a)
 	return nil
 }
 

@@ -88,7 +88,12 @@ func (k *kind[object, request]) WaitForSync(ctx context.Context) error {
 	if f == nil {
 		return fmt.Errorf("%s is not started", k)
 	}
-	if err := f.wait(ctx); err != nil {
+	err := f.wait(ctx, func() error {
+		// A cache that is asked for an informer that it cannot fill in time says what is in the way.
+		_, err := k.cache.GetInformer(ctx, k.object)
+		return err
+	})
+	if err != nil {
 		return fmt.Errorf("%T: %w", k.object, err)
 	}
 	return nil
@@ -187,7 +192,8 @@ func (f *feed) reason() error {
 	return f.err
 }
 
-func (f *feed) wait(ctx context.Context) error {
+// wait returns when the feed is synced or cannot be. When ctx ends first, it asks why for the reason.
+func (f *feed) wait(ctx context.Context, why func() error) error {
 	select {
 	case <-f.settled:
 		return f.reason()
@@ -199,10 +205,15 @@ func (f *feed) wait(ctx context.Context) error {
 	case <-ctx.Done():
 	}
 	err := ctx.Err()
-	if errors.Is(err, context.DeadlineExceeded) {
-		err = errNotSynced{err}
+	if !errors.Is(err, context.DeadlineExceeded) {
+		return err
 	}
-	if reason := f.reason(); reason != nil {
+	err = errNotSynced{err}
+	reason := f.reason()
+	if reason == nil {
+		reason = why()
+	}
+	if reason != nil {
 		return fmt.Errorf("%w: %w", err, reason)
 	}
 	return err

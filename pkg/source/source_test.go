@@ -34,6 +34,7 @@ type fakeCache struct {
 	mu     sync.Mutex
 	errs   []error
 	always error
+	fault  error // of an informer that is to be waited for
 	asked  []time.Time
 }
 
@@ -41,6 +42,9 @@ func (c *fakeCache) GetInformer(_ context.Context, _ client.Object, opts ...cach
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.asked = append(c.asked, time.Now())
+	if len(opts) == 0 && c.fault != nil {
+		return nil, c.fault
+	}
 	if c.always != nil {
 		return nil, c.always
 	}
@@ -209,27 +213,31 @@ func TestKindIsSyncedWhenItsHandlerIs(t *testing.T) {
 
 func TestKindSaysWhatItWaitsFor(t *testing.T) {
 	tests := map[string]struct {
-		cache cache.Cache
+		cache func() cache.Cache
 		want  string
 		is    error
 	}{
 		"the watch": {
-			&fakeCache{informer: newInformer()}, "*v1.Pod: timed out waiting for cache to be synced", context.DeadlineExceeded,
+			func() cache.Cache { return &fakeCache{informer: newInformer()} }, "*v1.Pod: timed out waiting for cache to be synced", context.DeadlineExceeded,
+		},
+		"the watch, and the cache knows why": {
+			func() cache.Cache { return &fakeCache{informer: newInformer(), fault: io.ErrNoProgress} },
+			"*v1.Pod: timed out waiting for cache to be synced: " + io.ErrNoProgress.Error(), io.ErrNoProgress,
 		},
 		"the resource": {
-			&fakeCache{always: noKind()}, `*v1.Pod: timed out waiting for cache to be synced: no matches for kind "Frog"`, context.DeadlineExceeded,
+			func() cache.Cache { return &fakeCache{always: noKind()} }, `*v1.Pod: timed out waiting for cache to be synced: no matches for kind "Frog"`, context.DeadlineExceeded,
 		},
 		"a cache that fails": {
-			&fakeCache{always: io.EOF}, "*v1.Pod: EOF", io.EOF,
+			func() cache.Cache { return &fakeCache{always: io.EOF} }, "*v1.Pod: EOF", io.EOF,
 		},
 		"an informer that fails": {
-			&fakeCache{informer: &fakeInformer{err: io.EOF}}, "*v1.Pod: EOF", io.EOF,
+			func() cache.Cache { return &fakeCache{informer: &fakeInformer{err: io.EOF}} }, "*v1.Pod: EOF", io.EOF,
 		},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				src := Kind(tt.cache, &corev1.Pod{}, &handler.TypedEnqueueRequestForObject[*corev1.Pod]{})
+				src := Kind(tt.cache(), &corev1.Pod{}, &handler.TypedEnqueueRequestForObject[*corev1.Pod]{})
 				if err := src.Start(t.Context(), nil); err != nil {
 					t.Fatal(err)
 				}

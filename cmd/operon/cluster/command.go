@@ -88,6 +88,12 @@ func run(ctx context.Context, opts Options, verbosity int, stopOnEOF bool, stdou
 		}()
 	}
 
+	// A component that gives up while the cluster stops only says that it was stopped.
+	componentExits(func(reason error) {
+		cancel(fmt.Errorf("the cluster cannot go on: %w", reason))
+	})
+
+	settled := tuneMemory()
 	progress := newProgress(stderr, verbosity == 0)
 	opts.Progress = progress.step
 	c, err := Start(ctx, opts)
@@ -100,10 +106,15 @@ func run(ctx context.Context, opts Options, verbosity int, stopOnEOF bool, stdou
 	}
 	fmt.Fprintf(stdout, "ready in %.2fs; kubeconfig %s; use it with: export KUBECONFIG=%s; kubectl get nodes\n",
 		time.Since(started).Seconds(), c.Kubeconfig(), shellQuote(c.Kubeconfig()))
+	settled()
 
 	select {
 	case <-ctx.Done():
-		return c.Stop()
+		err := c.Stop()
+		if cause := context.Cause(ctx); !errors.Is(cause, errAsked) {
+			return cause
+		}
+		return err
 	case <-c.Failed():
 		err := c.Err()
 		c.Stop()

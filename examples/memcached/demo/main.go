@@ -4,7 +4,7 @@
 //	demo --operon bin/operon --manager bin/memcached-manager [--keep]
 //
 // Every step has a time limit. The exit code is 0 when all of them were met, 1 when one was missed, 2 for a wrong
-// command line and 130 after an interrupt. Whatever happens, no process and no file is left behind.
+// command line and 130 after an interrupt. No process and no file is left behind in any of these cases.
 package main
 
 import (

@@ -22,6 +22,8 @@ const (
 	broken
 )
 
+var kindOrder = []string{"Memcached", "Deployment", "ReplicaSet", "Service", "Pod"}
+
 // row is what is shown of one object.
 type row struct {
 	uid        types.UID

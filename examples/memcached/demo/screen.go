@@ -33,7 +33,12 @@ func terminal(f *os.File) (width func() int, ok bool) {
 	}, true
 }
 
-func seconds(d time.Duration) string { return fmt.Sprintf("%.1f s", d.Seconds()) }
+func seconds(d time.Duration) string {
+	if d < time.Second {
+		return fmt.Sprintf("%d ms", d.Milliseconds())
+	}
+	return fmt.Sprintf("%.1f s", d.Seconds())
+}
 
 // plainScreen writes a line for everything that happens.
 type plainScreen struct {

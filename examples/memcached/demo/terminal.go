@@ -4,10 +4,13 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 	"unicode/utf8"
+
+	"k8s.io/apimachinery/pkg/types"
 )
 
 const redrawEvery = 100 * time.Millisecond
@@ -38,9 +41,9 @@ type terminalScreen struct {
 	title   string // of the step under way; empty between two of them
 	command string
 	began   time.Time
-	rows    []row
-	picture bool // whether there has been something to draw
-	drawn   int  // lines that the next drawing replaces
+	before  []row // what there was when the step began
+	rows    []row // what there is
+	drawn   int   // lines that the next drawing replaces
 }
 
 func newTerminalScreen(w io.Writer, width func() int) *terminalScreen {
@@ -67,13 +70,14 @@ func (t *terminalScreen) begin(title, command string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.title, t.command, t.began = title, command, time.Now()
+	t.before = t.rows
 	t.redraw()
 }
 
 func (t *terminalScreen) show(now snapshot) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.rows, t.picture = now.rows(), true
+	t.rows = now.rows()
 	t.redraw()
 }
 
@@ -128,26 +132,52 @@ func (t *terminalScreen) redraw() {
 		t.stepLine(&b, frame, yellow, time.Since(t.began))
 		t.drawn++
 	}
-	if t.picture {
+	rows := t.picture()
+	if len(rows) > 0 {
 		b.WriteString("\n")
 		t.drawn++
 	}
 	kinds, names := 0, 0
-	for _, r := range t.rows {
+	for _, r := range rows {
 		kinds, names = max(kinds, len(r.kind)), max(names, len(r.name))
 	}
-	for _, r := range t.rows {
+	for _, r := range rows {
 		colour := toneColours[r.tone]
+		name := plain
+		if r.tone == leaving {
+			name = faint
+		}
 		t.line(&b,
 			part{"  " + toneMarks[r.tone] + " ", colour}, part{fmt.Sprintf("%-*s  ", kinds, r.kind), bold},
-			part{fmt.Sprintf("%-*s  ", names, r.name), plain}, part{r.state, colour})
-		t.drawn++
-	}
-	if t.picture && len(t.rows) == 0 {
-		t.line(&b, part{"    nothing there", faint})
+			part{fmt.Sprintf("%-*s  ", names, r.name), name}, part{r.state, colour})
 		t.drawn++
 	}
 	io.WriteString(t.w, b.String())
+}
+
+// picture is what there is, with what came and what went in this step marked: much of it happens too fast to be seen.
+func (t *terminalScreen) picture() []row {
+	was := map[types.UID]bool{}
+	for _, r := range t.before {
+		was[r.uid] = true
+	}
+	is := map[types.UID]bool{}
+	var rows []row
+	for _, r := range t.rows {
+		is[r.uid] = true
+		if len(t.before) > 0 && !was[r.uid] {
+			r.state += ", new"
+		}
+		rows = append(rows, r)
+	}
+	for _, r := range t.before {
+		if !is[r.uid] {
+			r.state, r.tone = "gone", leaving
+			rows = append(rows, r)
+		}
+	}
+	slices.SortStableFunc(rows, func(a, b row) int { return slices.Index(kindOrder, a.kind) - slices.Index(kindOrder, b.kind) })
+	return rows
 }
 
 func (t *terminalScreen) stepLine(b *strings.Builder, mark, colour string, took time.Duration) {

@@ -16,8 +16,9 @@ import (
 //
 // Objects are encoded as baseConfig.ContentType says. Where that is empty, kinds that have a protobuf form (those of
 // client-go, and those added with AddToProtobufScheme) travel as protobuf unless forceDisableProtoBuf or isUnstructured is set,
-// and everything else as JSON. A baseConfig.NegotiatedSerializer is used as it is; without one, objects are decoded with codecs,
-// unconverted, and keep the kind that the server says.
+// and everything else as JSON. A baseConfig.NegotiatedSerializer is used as it is; without one, objects are decoded with
+// codecs, unconverted. Unstructured ones then keep the kind that the server says, and for all others it is emptied: their Go type
+// says what they are.
 func RESTClientForGVK(
 	gvk schema.GroupVersionKind,
 	forceDisableProtoBuf bool,
@@ -43,13 +44,16 @@ func RESTClientForGVK(
 		}
 	}
 	if cfg.NegotiatedSerializer == nil {
-		cfg.NegotiatedSerializer = kindKeepingCodecs{codecs.WithoutConversion()}
+		cfg.NegotiatedSerializer = codecs.WithoutConversion()
+		if isUnstructured {
+			cfg.NegotiatedSerializer = kindKeepingCodecs{cfg.NegotiatedSerializer}
+		}
 	}
 	return rest.RESTClientForConfigAndClient(cfg, httpClient)
 }
 
-// kindKeepingCodecs decodes to what the server sent. The decoder it replaces empties apiVersion and kind, and an object
-// that has lost them cannot be written to a file, or taken for an owner, without looking them up again.
+// kindKeepingCodecs decodes to what the server sent. The decoder it replaces empties apiVersion and kind, which is all that an
+// unstructured object has to say what it is.
 type kindKeepingCodecs struct {
 	runtime.NegotiatedSerializer
 }

@@ -7,7 +7,6 @@ import (
 
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
-	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 )
 
 // GetConfig returns the rest.Config to use, from the first of these that is there:
@@ -53,20 +52,21 @@ func load(context string) (*rest.Config, error) {
 	if paths := os.Getenv(clientcmd.RecommendedConfigPathEnvVar); paths != "" {
 		return fromFiles(clientcmd.NewDefaultClientConfigLoadingRules(), context, clientcmd.RecommendedConfigPathEnvVar+" "+paths)
 	}
-	cfg, err := rest.InClusterConfig()
-	if err == nil {
+	cfg, podErr := rest.InClusterConfig()
+	if podErr == nil {
 		return cfg, nil
 	}
-	if !errors.Is(err, rest.ErrNotInCluster) {
-		return nil, fmt.Errorf("config from the pod: %w", err)
-	}
 	rules := clientcmd.NewDefaultClientConfigLoadingRules()
-	return fromFiles(rules, context, "kubeconfig "+rules.GetDefaultFilename())
+	cfg, err := fromFiles(rules, context, "kubeconfig "+rules.GetDefaultFilename())
+	if err != nil && !errors.Is(podErr, rest.ErrNotInCluster) {
+		return nil, errors.Join(fmt.Errorf("config from the pod: %w", podErr), err)
+	}
+	return cfg, err
 }
 
 func fromFiles(rules clientcmd.ClientConfigLoader, context, source string) (*rest.Config, error) {
 	cfg, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules,
-		&clientcmd.ConfigOverrides{CurrentContext: context, ClusterDefaults: clientcmdapi.Cluster{}}).ClientConfig()
+		&clientcmd.ConfigOverrides{CurrentContext: context}).ClientConfig()
 	if clientcmd.IsEmptyConfig(err) {
 		return nil, fmt.Errorf("%s: nothing there, and neither --%s nor %s nor a pod says which API server to use: %w",
 			source, KubeconfigFlagName, clientcmd.RecommendedConfigPathEnvVar, err)

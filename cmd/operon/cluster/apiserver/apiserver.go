@@ -71,8 +71,7 @@ func New(ctx context.Context, cfg Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	openAPI := config.KubeAPIs.ControlPlane.Generic.OpenAPIConfig
-	config.KubeAPIs.ControlPlane.Generic.OpenAPIConfig = nil
+	documents := deferDocuments(config)
 	ready, err := config.Complete()
 	if err != nil {
 		return nil, err
@@ -82,7 +81,7 @@ func New(ctx context.Context, cfg Config) (*Server, error) {
 		return nil, err
 	}
 	chain.GenericAPIServer.ShutdownTimeout = shutdownTimeout
-	if err := serveOpenAPIV2Lazily(chain, openAPI); err != nil {
+	if err := documents.install(chain); err != nil {
 		return nil, err
 	}
 

@@ -33,7 +33,7 @@ var (
 		corev1.ResourceCPU:              resource.MustParse("256"),
 		corev1.ResourceMemory:           resource.MustParse("1Ti"),
 		corev1.ResourceEphemeralStorage: resource.MustParse("10Ti"),
-		corev1.ResourcePods:             resource.MustParse("8000"),
+		corev1.ResourcePods:             resource.MustParse("8100"),
 	}
 )
 

@@ -127,19 +127,23 @@ func (c *cluster) close() error {
 // await returns when done says so. It asks at first and then whenever anything that tests wait for changes in the namespace.
 func (c *cluster) await(t *testing.T, ns, what string, done func(ctx context.Context) (bool, string)) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	apps := c.AppsV1()
+	await(t, time.Minute, what, done, c.CoreV1().Pods(ns).Watch, c.CoreV1().Events(ns).Watch, c.BatchV1().Jobs(ns).Watch, c.CoreV1().Nodes().Watch,
+		apps.Deployments(ns).Watch, apps.StatefulSets(ns).Watch, apps.DaemonSets(ns).Watch)
+}
+
+type watchFunc = func(context.Context, metav1.ListOptions) (watch.Interface, error)
+
+func await(t *testing.T, limit time.Duration, what string, done func(ctx context.Context) (bool, string), watches ...watchFunc) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), limit)
 	defer cancel()
 	changed := make(chan struct{}, 1)
 	var watching sync.WaitGroup
 	defer watching.Wait()
 	defer cancel()
-	opts := metav1.ListOptions{}
-	apps := c.AppsV1()
-	for _, open := range []func(context.Context, metav1.ListOptions) (watch.Interface, error){
-		c.CoreV1().Pods(ns).Watch, c.CoreV1().Events(ns).Watch, c.BatchV1().Jobs(ns).Watch, c.CoreV1().Nodes().Watch,
-		apps.Deployments(ns).Watch, apps.StatefulSets(ns).Watch, apps.DaemonSets(ns).Watch,
-	} {
-		w, err := open(ctx, opts)
+	for _, open := range watches {
+		w, err := open(ctx, metav1.ListOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -169,7 +173,7 @@ func (c *cluster) await(t *testing.T, ns, what string, done func(ctx context.Con
 		select {
 		case <-changed:
 		case <-ctx.Done():
-			t.Fatalf("%s: not within a minute; last seen: %s", what, state)
+			t.Fatalf("%s: not within %s; last seen: %s", what, limit, state)
 		}
 	}
 }

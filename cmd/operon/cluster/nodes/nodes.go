@@ -25,13 +25,13 @@ import (
 
 // Options says how many nodes there are and how their pods behave by default.
 type Options struct {
-	// Count is the number of nodes, at most 1024; 1 when zero. Nodes of an earlier run beyond it are deleted.
+	// Count is the number of nodes, at most 1024; 1 when zero. Nodes of an earlier run beyond it are deleted with their pods.
 	Count int
 	// StartAfter is how long a pod that was bound takes until its containers start; at once when zero.
 	StartAfter time.Duration
 	// RunFor is how long containers run that are meant to end; one second when zero.
 	RunFor time.Duration
-	// OnReady is called once, when all nodes are registered, Ready and free of taints. May be nil.
+	// OnReady is called once, when these nodes, and no others of an earlier run, are registered, Ready and free of taints. May be nil.
 	OnReady func()
 	// Logger gets what goes wrong and, from V(1) on, what happens. Silent when zero.
 	Logger logr.Logger
@@ -73,11 +73,11 @@ func Run(ctx context.Context, cfg *rest.Config, o Options) error {
 		if err := register(ctx, direct, machines); err != nil {
 			return err
 		}
+		if err := insist(ctx, func() error { return retire(ctx, direct, byName) }); err != nil {
+			return err
+		}
 		if o.OnReady != nil {
 			o.OnReady()
-		}
-		if err := retire(ctx, direct, byName); err != nil {
-			o.Logger.Error(err, "nodes of an earlier run not removed")
 		}
 		keepAlive(ctx, direct, machines, o.Logger)
 		return nil

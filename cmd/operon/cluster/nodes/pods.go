@@ -26,6 +26,8 @@ import (
 // Each worker waits for the API server most of the time.
 const podWorkers = 16
 
+const conflictPause = 50 * time.Millisecond
+
 // pods is the controller that leads pods through their lives.
 type pods struct {
 	client   client.Client
@@ -156,7 +158,13 @@ func (p *pods) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.
 
 	now := time.Now()
 	step := podlife.Next(pod, w, now)
-	if err := p.take(ctx, pod, step); err != nil {
+	switch err := p.take(ctx, pod, step); {
+	case apierrors.IsNotFound(err):
+		return reconcile.Result{}, nil
+	case apierrors.IsConflict(err):
+		// Another pod has the name now, or others write this one all the time: look again.
+		return reconcile.Result{RequeueAfter: conflictPause}, nil
+	case err != nil:
 		return reconcile.Result{}, fmt.Errorf("pod %s: %w", req, err)
 	}
 	p.remember(r, pod, step)
@@ -171,7 +179,7 @@ func (p *pods) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.
 	return reconcile.Result{RequeueAfter: after}, nil
 }
 
-// take writes the step: the status if it is another than the pod's, and the end of a pod that is to go.
+// take writes the step: the status if it is another than the pod's, and the end of a pod that is to go. Its errors are the API server's.
 func (p *pods) take(ctx context.Context, pod *corev1.Pod, step podlife.Step) error {
 	held := len(pod.Finalizers) > 0
 	// Nobody is going to look at the last status of a pod that is gone in a moment, but those who hold it with a finalizer will.
@@ -183,11 +191,7 @@ func (p *pods) take(ctx context.Context, pod *corev1.Pod, step podlife.Step) err
 	if !step.Ended || pod.DeletionGracePeriodSeconds != nil && *pod.DeletionGracePeriodSeconds == 0 && held {
 		return nil
 	}
-	err := p.client.Delete(ctx, pod, client.GracePeriodSeconds(0), client.Preconditions{UID: &pod.UID})
-	if apierrors.IsConflict(err) {
-		return nil // another pod has the name now
-	}
-	return client.IgnoreNotFound(err)
+	return p.client.Delete(ctx, pod, client.GracePeriodSeconds(0), client.Preconditions{UID: &pod.UID})
 }
 
 // writeStatus patches the status. The UID that the patch sets makes the API server refuse it for a pod of the same name that replaced
@@ -197,11 +201,7 @@ func (p *pods) writeStatus(ctx context.Context, pod *corev1.Pod, status corev1.P
 	was := &corev1.Pod{ObjectMeta: name, Status: pod.Status}
 	is := &corev1.Pod{ObjectMeta: name, Status: status}
 	is.UID = pod.UID
-	err := p.client.Status().Patch(ctx, is, client.StrategicMergeFrom(was))
-	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
-		return nil
-	}
-	return err
+	return p.client.Status().Patch(ctx, is, client.StrategicMergeFrom(was))
 }
 
 // remember keeps what only this process knows, and tells what happened.

@@ -88,7 +88,8 @@ func (m *machine) patchStatus(ctx context.Context, c client.Client, node *corev1
 	return c.Status().Patch(ctx, node, client.StrategicMergeFrom(before))
 }
 
-// retire removes the nodes of an earlier run that had more of them.
+// retire removes the nodes of an earlier run that had more of them, with their pods: left to the pod garbage collector they would
+// look alive for another minute.
 func retire(ctx context.Context, c client.Client, machines map[string]*machine) error {
 	var list corev1.NodeList
 	if err := c.List(ctx, &list, client.HasLabels{simulatedLabel}); err != nil {
@@ -101,6 +102,16 @@ func retire(ctx context.Context, c client.Client, machines map[string]*machine) 
 		}
 		if err := c.Delete(ctx, node); client.IgnoreNotFound(err) != nil {
 			return fmt.Errorf("node %s: %w", node.Name, err)
+		}
+		var pods corev1.PodList
+		if err := c.List(ctx, &pods, client.MatchingFields{"spec.nodeName": node.Name}); err != nil {
+			return fmt.Errorf("pods of node %s: %w", node.Name, err)
+		}
+		for j := range pods.Items {
+			pod := &pods.Items[j]
+			if err := c.Delete(ctx, pod, client.GracePeriodSeconds(0), client.Preconditions{UID: &pod.UID}); client.IgnoreNotFound(err) != nil {
+				return fmt.Errorf("pod %s/%s: %w", pod.Namespace, pod.Name, err)
+			}
 		}
 	}
 	return nil

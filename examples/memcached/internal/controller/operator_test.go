@@ -82,7 +82,7 @@ func runTests(m *testing.M) int {
 	return code
 }
 
-// startOperator runs the operator as a user who may do what config/rbac/role.yaml says, and nothing else.
+// startOperator runs the operator as a user who may do what config/rbac says, and nothing else.
 func startOperator(ctx context.Context, cfg *rest.Config, running *sync.WaitGroup) (*underTest, error) {
 	scheme := runtime.NewScheme()
 	if err := errors.Join(clientgoscheme.AddToScheme(scheme), cachev1alpha1.AddToScheme(scheme)); err != nil {
@@ -114,7 +114,10 @@ func startOperator(ctx context.Context, cfg *rest.Config, running *sync.WaitGrou
 	}
 	cfg = rest.CopyConfig(cfg)
 	cfg.Impersonate.UserName = user
-	mgr, err := ctrl.NewManager(cfg, ctrl.Options{Scheme: scheme, Cache: CacheOptions(), Metrics: metricsserver.Options{BindAddress: "0"}})
+	mgr, err := ctrl.NewManager(cfg, ctrl.Options{
+		Scheme: scheme, Cache: CacheOptions(), Metrics: metricsserver.Options{BindAddress: "0"},
+		LeaderElection: true, LeaderElectionID: user, LeaderElectionNamespace: metav1.NamespaceDefault,
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -130,20 +133,31 @@ func startOperator(ctx context.Context, cfg *rest.Config, running *sync.WaitGrou
 	return u, nil
 }
 
+// grant gives user what config/rbac gives the operator's service account.
 func (u *underTest) grant(ctx context.Context, user string) error {
-	text, err := os.ReadFile(filepath.Join("..", "..", "config", "rbac", "role.yaml"))
-	if err != nil {
-		return err
+	clusterRole, role := &rbacv1.ClusterRole{}, &rbacv1.Role{}
+	for file, into := range map[string]client.Object{"role.yaml": clusterRole, "leader_election_role.yaml": role} {
+		text, err := os.ReadFile(filepath.Join("..", "..", "config", "rbac", file))
+		if err == nil {
+			err = yaml.UnmarshalStrict(text, into)
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", file, err)
+		}
 	}
-	role := &rbacv1.ClusterRole{}
-	if err := yaml.UnmarshalStrict(text, role); err != nil {
-		return err
-	}
-	return errors.Join(u.Create(ctx, role), u.Create(ctx, &rbacv1.ClusterRoleBinding{
-		ObjectMeta: metav1.ObjectMeta{Name: user},
-		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role.Name},
-		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: user}},
-	}))
+	role.Namespace = metav1.NamespaceDefault
+	subjects := []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: user}}
+	return errors.Join(u.Create(ctx, clusterRole), u.Create(ctx, role),
+		u.Create(ctx, &rbacv1.ClusterRoleBinding{
+			ObjectMeta: metav1.ObjectMeta{Name: user},
+			RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: clusterRole.Name},
+			Subjects:   subjects,
+		}),
+		u.Create(ctx, &rbacv1.RoleBinding{
+			ObjectMeta: metav1.ObjectMeta{Namespace: role.Namespace, Name: user},
+			RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: role.Name},
+			Subjects:   subjects,
+		}))
 }
 
 func (u *underTest) wake(any) {

@@ -1,0 +1,56 @@
+# Operon's own build. `make` alone prints the targets.
+#
+# Everything is built by the go command into bin/. The first build compiles
+# Kubernetes; after that Go's cache makes it a matter of seconds.
+
+GO     ?= go
+BIN    := $(CURDIR)/bin
+OPERON := $(BIN)/operon
+KEEP   ?=
+
+# One setting for every build, so that nothing is compiled twice and bin/operon is static.
+export CGO_ENABLED := 0
+# Tests that need a Kubernetes API server start this binary.
+export OPERON
+
+# The race detector needs a C compiler; without one the tests run all the same, and say so.
+RACE := $(shell command -v "$$($(GO) env CC)" >/dev/null 2>&1 && echo "env CGO_ENABLED=1 $(GO) test -race" || echo "$(GO) test")
+
+.DEFAULT_GOAL := help
+
+.PHONY: help
+help: ## Print this list.
+	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+.PHONY: build
+build: ## Build the command into bin/operon (the first time this compiles Kubernetes).
+	@$(GO) run ./hack/gobuild -C cmd/operon -ldflags '-s -w' -o $(OPERON) .
+
+.PHONY: demo
+demo: build ## Watch a Memcached converge on a real control plane; KEEP=1 leaves it running.
+	@$(GO) run ./hack/gobuild -C examples/memcached -o $(BIN)/memcached ./cmd
+	@$(GO) run ./hack/gobuild -C examples/memcached -o $(BIN)/demo ./demo
+	@$(BIN)/demo --operon $(OPERON) --manager $(BIN)/memcached $(if $(KEEP),--keep)
+
+.PHONY: test
+test: build ## Run all tests, unit and on a real control plane; the library's with the race detector.
+	$(if $(findstring race,$(RACE)),,@echo "no C compiler found: the race detector is off")
+	$(GO) test ./cmd/operon/...
+	$(RACE) ./... ./examples/memcached/...
+
+.PHONY: lint
+lint: $(BIN)/staticcheck ## Run gofmt, go vet and staticcheck.
+	@unformatted=$$(gofmt -l .); if [ -n "$$unformatted" ]; then echo "run gofmt -w on:"; echo "$$unformatted"; exit 1; fi
+	$(GO) vet ./... ./examples/memcached/... ./cmd/operon/...
+	$(BIN)/staticcheck ./... ./examples/memcached/... ./cmd/operon/...
+
+$(BIN)/staticcheck: hack/lint/go.mod hack/lint/go.sum
+	@cd hack/lint && GOWORK=off $(GO) build -o $@ honnef.co/go/tools/cmd/staticcheck
+
+.PHONY: bench
+bench: build ## Measure start-up, memory and the library's hot paths.
+	$(GO) test -run '^$$' -bench . -benchmem ./pkg/... ./cmd/operon/...
+
+.PHONY: clean
+clean: ## Remove what was built.
+	rm -rf $(BIN)

@@ -1,0 +1,243 @@
+package cache
+
+import (
+	"reflect"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/operon-dev/operon/pkg/client"
+)
+
+// Objects of one resource repeat each other: the pods of a ReplicaSet differ in little but their names and addresses, and
+// the next version of an object differs in less. Entries never change, so a new one can use the parts of one that is there
+// wherever they are equal. Only memory depends on it.
+
+// share makes an entry that is not published yet use what it has in common with a published one.
+func (e *entry) share(known *entry) {
+	if known == nil || known == e || known.form != e.form {
+		return
+	}
+	defer func() {
+		e.sharesLabels = reflect.ValueOf(e.meta.Labels).Pointer() == reflect.ValueOf(known.meta.Labels).Pointer()
+		e.sharesOwners = len(e.meta.OwnerReferences) > 0 && len(known.meta.OwnerReferences) > 0 &&
+			&e.meta.OwnerReferences[0] == &known.meta.OwnerReferences[0]
+	}()
+	if u, ok := e.obj.(*unstructured.Unstructured); ok {
+		if k, ok := known.obj.(*unstructured.Unstructured); ok {
+			shareJSON(u.Object, k.Object)
+			shareValue(reflect.ValueOf(e.meta).Elem(), reflect.ValueOf(known.meta).Elem())
+		}
+		return
+	}
+	a, b := reflect.ValueOf(e.obj), reflect.ValueOf(known.obj)
+	if a.Type() == b.Type() && a.Kind() == reflect.Pointer {
+		shareValue(a.Elem(), b.Elem())
+	}
+}
+
+// shareValue makes a, which can be set, use the parts of b that equal its own. It says whether all of them do.
+func shareValue(a, b reflect.Value) bool {
+	switch a.Kind() {
+	case reflect.String:
+		if a.String() != b.String() {
+			return false
+		}
+		a.Set(b)
+		return true
+	case reflect.Pointer:
+		if a.IsNil() || b.IsNil() {
+			return a.IsNil() && b.IsNil()
+		}
+		if !shareValue(a.Elem(), b.Elem()) {
+			return false
+		}
+		a.Set(b)
+		return true
+	case reflect.Struct:
+		info := structInfoOf(a.Type())
+		if info.leaf {
+			if !info.comparable || !a.Equal(b) {
+				return false
+			}
+			a.Set(b)
+			return true
+		}
+		all := true
+		for i := range info.fields {
+			all = shareValue(a.Field(i), b.Field(i)) && all
+		}
+		return all
+	case reflect.Slice:
+		return shareSlice(a, b)
+	case reflect.Map:
+		if a.IsNil() || b.IsNil() {
+			return a.IsNil() && b.IsNil()
+		}
+		if !equalMaps(a, b) {
+			return false
+		}
+		a.Set(b)
+		return true
+	case reflect.Interface:
+		return a.IsNil() && b.IsNil()
+	case reflect.Func, reflect.Chan, reflect.UnsafePointer:
+		return false
+	}
+	return a.Equal(b)
+}
+
+func shareSlice(a, b reflect.Value) bool {
+	if a.IsNil() || b.IsNil() {
+		return a.IsNil() && b.IsNil()
+	}
+	all := a.Len() == b.Len()
+	if a.Type().Elem().Kind() == reflect.Uint8 {
+		if !all || string(a.Bytes()) != string(b.Bytes()) {
+			return false
+		}
+	} else {
+		for i := range min(a.Len(), b.Len()) {
+			all = shareValue(a.Index(i), b.Index(i)) && all
+		}
+	}
+	if all {
+		a.Set(b)
+	}
+	return all
+}
+
+// equalMaps compares maps whose values can be compared with ==, and takes others for different.
+func equalMaps(a, b reflect.Value) bool {
+	if a.Len() != b.Len() {
+		return false
+	}
+	if x, ok := a.Interface().(map[string]string); ok {
+		y := b.Interface().(map[string]string)
+		for k, v := range x {
+			if w, ok := y[k]; !ok || v != w {
+				return false
+			}
+		}
+		return true
+	}
+	if !a.Type().Elem().Comparable() {
+		return false
+	}
+	for it := a.MapRange(); it.Next(); {
+		if v := b.MapIndex(it.Key()); !v.IsValid() || !it.Value().Comparable() || !v.Comparable() || !it.Value().Equal(v) {
+			return false
+		}
+	}
+	return true
+}
+
+// shareJSON is shareValue for what JSON decodes to. It returns what is to be used for a, and whether that is all of b.
+func shareJSON(a, b any) (any, bool) {
+	switch a := a.(type) {
+	case map[string]any:
+		known, ok := b.(map[string]any)
+		if !ok {
+			return a, false
+		}
+		all := len(a) == len(known)
+		for k, w := range known {
+			v, ok := a[k]
+			if !ok {
+				all = false
+				continue
+			}
+			v, same := shareJSON(v, w)
+			a[k] = v // the key is shared by this as well
+			all = all && same
+		}
+		if all {
+			return known, true
+		}
+		return a, false
+	case []any:
+		known, ok := b.([]any)
+		if !ok {
+			return a, false
+		}
+		all := len(a) == len(known)
+		for i := range min(len(a), len(known)) {
+			v, same := shareJSON(a[i], known[i])
+			a[i] = v
+			all = all && same
+		}
+		if all {
+			return known, true
+		}
+		return a, false
+	case string, int64, float64, bool, nil:
+		if a == b {
+			return b, true
+		}
+	}
+	return a, false
+}
+
+// structInfo is what shareValue has to know of a struct type. A leaf has fields that reflection may not set.
+type structInfo struct {
+	fields           int
+	leaf, comparable bool
+}
+
+var structInfos sync.Map // reflect.Type → structInfo; a property of the program's types
+
+func structInfoOf(t reflect.Type) structInfo {
+	if known, ok := structInfos.Load(t); ok {
+		return known.(structInfo)
+	}
+	info := structInfo{fields: t.NumField(), comparable: t.Comparable()}
+	for i := range info.fields {
+		info.leaf = info.leaf || !t.Field(i).IsExported()
+	}
+	structInfos.Store(t, info)
+	return info
+}
+
+// relatives finds, for objects that enter together, one each that may have much in common.
+type relatives struct {
+	byOwner     map[types.UID]*entry
+	byNamespace map[string]*entry
+}
+
+func newRelatives() *relatives {
+	return &relatives{byOwner: map[types.UID]*entry{}, byNamespace: map[string]*entry{}}
+}
+
+// adopt makes e share with the first that came with its owner, or else with the one before it in its namespace.
+func (r *relatives) adopt(e *entry) {
+	if owners := e.meta.OwnerReferences; len(owners) > 0 {
+		first := r.byOwner[owners[0].UID]
+		if first == nil {
+			first = r.byNamespace[e.meta.Namespace]
+			r.byOwner[owners[0].UID] = e
+		}
+		e.share(first)
+	} else {
+		e.share(r.byNamespace[e.meta.Namespace])
+	}
+	r.byNamespace[e.meta.Namespace] = e
+}
+
+// relative is an entry that may have much in common with e: its present version, or another one of its owner or namespace.
+func (s *store) relative(e *entry) *entry {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if at := s.slot(client.ObjectKey{Namespace: e.meta.Namespace, Name: e.meta.Name}); at != nil {
+		return at.now
+	}
+	if owners := e.meta.OwnerReferences; len(owners) > 0 {
+		if p := s.indexes.owners.postings[string(owners[0].UID)]; p != nil && len(p.slots) > 0 {
+			return p.slots[0].now
+		}
+	}
+	for _, at := range s.namespaces[e.meta.Namespace] {
+		return at.now
+	}
+	return nil
+}

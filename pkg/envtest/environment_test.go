@@ -1,0 +1,297 @@
+//go:build unix
+
+package envtest
+
+import (
+	"bufio"
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/rest"
+)
+
+// fake makes Start run the test binary in a role of playCommand.
+func fake(t *testing.T, role string) *Environment {
+	t.Helper()
+	binary, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv(envBinary, binary)
+	t.Setenv(envFake, role)
+	t.Setenv("OPERON_ENVTEST_NODES", "0")
+	t.Setenv("TMPDIR", t.TempDir())
+	return &Environment{}
+}
+
+func leftovers(t *testing.T) []string {
+	t.Helper()
+	left, err := filepath.Glob(filepath.Join(os.TempDir(), "operon-envtest-*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return left
+}
+
+func TestStartGivesAConfigAndStopLeavesNothing(t *testing.T) {
+	env := fake(t, "good")
+	t.Setenv("OPERON_ENVTEST_NODES", "3")
+	env.Nodes = 3
+	cfg, err := env.Start()
+	if err != nil {
+		t.Fatal(err)
+	}
+	pid := env.plane.cmd.Process.Pid
+	if cfg.Host != "https://127.0.0.1:1" || cfg.BearerToken != "secret" {
+		t.Errorf("config = %v", cfg)
+	}
+	if string(env.KubeConfig) != fakeKubeconfig {
+		t.Errorf("KubeConfig = %q", env.KubeConfig)
+	}
+	if _, err := env.Start(); err == nil {
+		t.Error("a second Start succeeded")
+	}
+	if err := env.Stop(); err != nil {
+		t.Error(err)
+	}
+	if err := syscall.Kill(pid, 0); err != syscall.ESRCH {
+		t.Errorf("process %d after Stop: %v, want it to be gone", pid, err)
+	}
+	if left := leftovers(t); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+	if err := env.Stop(); err != nil {
+		t.Errorf("second Stop: %v", err)
+	}
+	if _, err := env.Start(); err != nil {
+		t.Errorf("Start after Stop: %v", err)
+	}
+	if err := env.Stop(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestStartReportsWhatTheCommandSaid(t *testing.T) {
+	for _, tc := range []struct {
+		role string
+		want []string
+	}{
+		{role: "fails", want: []string{"ended before it was ready", "exit status 3", "port 6443 is in use"}},
+		{role: "never-ready", want: []string{"not ready in time", "starting etcd"}},
+	} {
+		t.Run(tc.role, func(t *testing.T) {
+			env := fake(t, tc.role)
+			env.ControlPlaneStartTimeout = 2 * time.Second
+			_, err := env.Start()
+			if err == nil {
+				_ = env.Stop()
+				t.Fatal("Start succeeded")
+			}
+			for _, want := range tc.want {
+				if !strings.Contains(err.Error(), want) {
+					t.Errorf("error %q does not say %q", err, want)
+				}
+			}
+			if left := leftovers(t); len(left) > 0 {
+				t.Errorf("left behind: %v", left)
+			}
+		})
+	}
+}
+
+func TestStopReportsABadEnd(t *testing.T) {
+	for _, tc := range []struct {
+		role string
+		want []string
+	}{
+		{role: "stops-badly", want: []string{"stopped badly", "exit status 1", "etcd did not stop"}},
+		{role: "stubborn", want: []string{"did not stop within", "killed"}},
+		{role: "dies", want: []string{"had ended by itself", "exit status 2", "no space left"}},
+	} {
+		t.Run(tc.role, func(t *testing.T) {
+			env := fake(t, tc.role)
+			env.ControlPlaneStopTimeout = 300 * time.Millisecond
+			if tc.role == "stops-badly" {
+				env.ControlPlaneStopTimeout = time.Minute
+			}
+			if _, err := env.Start(); err != nil {
+				t.Fatal(err)
+			}
+			if tc.role == "dies" {
+				<-env.plane.ended
+			}
+			err := env.Stop()
+			if err == nil {
+				t.Fatal("Stop reported nothing")
+			}
+			for _, want := range tc.want {
+				if !strings.Contains(err.Error(), want) {
+					t.Errorf("error %q does not say %q", err, want)
+				}
+			}
+		})
+	}
+}
+
+func TestACommandThatIsNotThereIsExplained(t *testing.T) {
+	t.Setenv("PATH", t.TempDir())
+	for _, path := range []string{"", "/nonexistent/operon"} {
+		t.Setenv(envBinary, path)
+		_, err := (&Environment{}).Start()
+		if err == nil || !strings.Contains(err.Error(), "make build") || !strings.Contains(err.Error(), "export OPERON=") {
+			t.Errorf("OPERON=%q: error %v does not say how to get the command", path, err)
+		}
+	}
+}
+
+func TestSettingsInTheEnvironmentAreChecked(t *testing.T) {
+	for name, value := range map[string]string{
+		envStartTimeout: "soon",
+		envUseExisting:  "perhaps",
+		envAttachOutput: "a bit",
+	} {
+		t.Run(name, func(t *testing.T) {
+			env := fake(t, "good")
+			t.Setenv(name, value)
+			_, err := env.Start()
+			if err == nil {
+				_ = env.Stop()
+			}
+			if err == nil || !strings.Contains(err.Error(), name) {
+				t.Errorf("error %v does not name %s", err, name)
+			}
+		})
+	}
+}
+
+func TestAnExistingClusterIsUsedAsItIs(t *testing.T) {
+	t.Setenv(envBinary, "/nonexistent/operon")
+	yes := true
+	given := &rest.Config{Host: "https://example.invalid"}
+	env := &Environment{UseExistingCluster: &yes, Config: given}
+	cfg, err := env.Start()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if cfg != given {
+		t.Error("Start did not return the given configuration")
+	}
+	if err := env.Stop(); err != nil {
+		t.Error(err)
+	}
+}
+
+// A test that is killed gets no chance to call Stop.
+func TestTheControlPlaneDiesWithAKilledTest(t *testing.T) {
+	binary, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	lock := filepath.Join(t.TempDir(), "lock")
+	parent := exec.Command(binary)
+	parent.Env = append(os.Environ(), envFake+"=starts-an-environment", envFakeLock+"="+lock, "TMPDIR="+t.TempDir())
+	parent.Stderr = os.Stderr
+	stdout, err := parent.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := parent.Start(); err != nil {
+		t.Fatal(err)
+	}
+	line, err := bufio.NewReader(stdout).ReadString('\n')
+	if line != "started\n" {
+		t.Fatalf("the test to kill says %q, %v", line, err)
+	}
+	f, err := os.Open(lock)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err == nil {
+		t.Fatal("the control plane holds no lock: this test shows nothing")
+	}
+	if err := parent.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = parent.Wait()
+	freed := make(chan error, 1)
+	go func() { freed <- syscall.Flock(int(f.Fd()), syscall.LOCK_EX) }()
+	select {
+	case err := <-freed:
+		if err != nil {
+			t.Error(err)
+		}
+	case <-time.After(30 * time.Second):
+		t.Error("the control plane still runs")
+	}
+}
+
+func TestRealControlPlane(t *testing.T) {
+	if os.Getenv(envBinary) == "" {
+		t.Skip("OPERON, the path of the operon command, is not set: make build, then export OPERON=<checkout>/bin/operon")
+	}
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "crds.yaml"), []byte(twoCRDs), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	env := &Environment{CRDDirectoryPaths: []string{dir}, ErrorIfCRDPathMissing: true}
+	start := time.Now()
+	cfg, err := env.Start()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("started in %s", time.Since(start))
+	pid := env.plane.cmd.Process.Pid
+	t.Cleanup(func() {
+		start := time.Now()
+		if err := env.Stop(); err != nil {
+			t.Error(err)
+		}
+		t.Logf("stopped in %s", time.Since(start))
+		if err := syscall.Kill(pid, 0); err != syscall.ESRCH {
+			t.Errorf("process %d after Stop: %v, want it to be gone", pid, err)
+		}
+	})
+	server, err := discovery.NewDiscoveryClientForConfig(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx := context.Background()
+	for _, path := range []string{"/api/v1/namespaces/default", "/apis/example.com/v1/frogs", "/apis/example.com/v1alpha1/toads"} {
+		if err := server.RESTClient().Get().AbsPath(path).Do(ctx).Error(); err != nil {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+	t.Run("definitions are installed again over themselves", func(t *testing.T) {
+		options := CRDInstallOptions{Paths: []string{dir}}
+		crds, err := InstallCRDs(cfg, options)
+		if err != nil || len(crds) != 2 {
+			t.Fatalf("%d installed, %v", len(crds), err)
+		}
+		if err := UninstallCRDs(cfg, options); err != nil {
+			t.Error(err)
+		}
+		if _, err := InstallCRDs(cfg, options); err != nil {
+			t.Errorf("right after they were removed: %v", err)
+		}
+	})
+	t.Run("a definition the server refuses is named", func(t *testing.T) {
+		crds, err := readCRDs(filepath.Join(dir, "crds.yaml"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		bad := crds[0]
+		bad.Spec.Names.Plural = "wrong"
+		_, err = InstallCRDs(cfg, CRDInstallOptions{CRDs: crds[:1]})
+		if err == nil || !strings.Contains(err.Error(), "CustomResourceDefinition frogs.example.com") {
+			t.Errorf("error = %v", err)
+		}
+	})
+}

@@ -1,0 +1,11 @@
+//go:build !linux
+
+package envtest
+
+import "syscall"
+
+// childAttributes has nothing to add here: the child ends when its standard
+// input does.
+func childAttributes() *syscall.SysProcAttr {
+	return nil
+}

@@ -1,0 +1,2 @@
+// Package fake makes locks that are always won, for tests of what is leader elected.
+package fake

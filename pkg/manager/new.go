@@ -1,0 +1,114 @@
+package manager
+
+import (
+	"errors"
+	"fmt"
+
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/leaderelection/resourcelock"
+
+	"github.com/operon-dev/operon/pkg/cluster"
+	"github.com/operon-dev/operon/pkg/leaderelection"
+	metricsserver "github.com/operon-dev/operon/pkg/metrics/server"
+	"github.com/operon-dev/operon/pkg/recorder"
+)
+
+// New makes a manager. It opens the listeners of the health probes and of
+// pprof, so that an address in use is an error here, and does not wait for the
+// API server. The config is copied.
+func New(config *rest.Config, options Options) (Manager, error) {
+	if config == nil {
+		return nil, errors.New("must specify Config")
+	}
+	options.setDefaults()
+	if options.LivenessEndpointName == options.ReadinessEndpointName {
+		return nil, fmt.Errorf("liveness and readiness probe have the same endpoint %s", options.LivenessEndpointName)
+	}
+	main, err := cluster.New(config, func(c *cluster.Options) {
+		c.Scheme = options.Scheme
+		c.MapperProvider = options.MapperProvider
+		c.Logger = options.Logger
+		c.Cache = options.Cache
+		c.NewCache = options.NewCache
+		c.Client = options.Client
+		c.NewClient = options.NewClient
+		c.EventBroadcaster = options.EventBroadcaster
+	})
+	if err != nil {
+		return nil, err
+	}
+	metrics, err := metricsserver.NewServer(options.Metrics, main.GetConfig(), main.GetHTTPClient())
+	if err != nil {
+		return nil, err
+	}
+	m := newManager(main, options)
+	m.metrics = metrics
+	if err := m.setUpElection(); err != nil {
+		return nil, err
+	}
+	if err := m.openProbes(); err != nil {
+		return nil, err
+	}
+	return m, nil
+}
+
+func newManager(main cluster.Cluster, options Options) *manager {
+	m := &manager{
+		Cluster: main,
+		options: options,
+		logger:  options.Logger,
+		elected: make(chan struct{}),
+	}
+	m.failures = newFailures(m.logger)
+	m.servers = newGroup("HTTP servers", m.failures.report)
+	m.caches = newGroup("caches", m.failures.report)
+	m.always = newGroup("runnables without leader election", m.failures.report)
+	m.warmup = newGroup("warm-up", m.failures.report)
+	m.leading = newGroup("runnables with leader election", m.failures.report)
+	return m
+}
+
+// setUpElection makes the lock, if there is to be an election.
+func (m *manager) setUpElection() error {
+	o := &m.options
+	if !o.LeaderElection {
+		return nil
+	}
+	if o.LeaderElectionResourceLockInterface != nil {
+		m.lock = o.LeaderElectionResourceLockInterface
+		return nil
+	}
+	config, events := m.GetConfig(), recorder.Provider(m.Cluster)
+	if o.LeaderElectionConfig != nil {
+		config = rest.CopyConfig(o.LeaderElectionConfig)
+		httpClient, err := rest.HTTPClientFor(config)
+		if err != nil {
+			return fmt.Errorf("leader election: %w", err)
+		}
+		m.lockEvents, err = recorder.NewProvider(config, recorder.Options{
+			HTTPClient: httpClient, Scheme: m.GetScheme(), Logger: m.logger.WithName("events"),
+		})
+		if err != nil {
+			return fmt.Errorf("leader election: %w", err)
+		}
+		events = m.lockEvents
+	}
+	var err error
+	m.lock, err = newLock(config, events, leaderelection.Options{
+		LeaderElection:             true,
+		LeaderElectionResourceLock: o.LeaderElectionResourceLock,
+		LeaderElectionNamespace:    o.LeaderElectionNamespace,
+		LeaderElectionID:           o.LeaderElectionID,
+		RenewDeadline:              *o.RenewDeadline,
+		LeaderLabels:               o.LeaderElectionLabels,
+	})
+	return err
+}
+
+func newLock(config *rest.Config, events recorder.Provider, options leaderelection.Options) (resourcelock.Interface, error) {
+	lock, err := leaderelection.NewResourceLock(config, events, options)
+	if err != nil {
+		return nil, fmt.Errorf("leader election: %w", err)
+	}
+	return lock, nil
+}

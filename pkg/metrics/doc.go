@@ -1,0 +1,13 @@
+// Package metrics holds the Prometheus registry of the library's metrics and
+// connects the metrics of client-go to it.
+//
+// [Registry] is what a manager's metrics server exposes. Register metrics of
+// an operator's own there. It starts out with the metrics of the Go runtime and of the
+// process, rest_client_requests_total, and those of leader election
+// (leader_election_master_status and leader_election_slowpath_total).
+// [RegisterRESTClientMetrics] adds more about the requests to API servers.
+//
+// client-go has one place for such metrics in a process, and this package
+// takes it when it is initialised: client-go reads that place without a lock,
+// so it must not change once requests are made.
+package metrics
