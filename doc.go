@@ -39,6 +39,6 @@
 //
 // # What is not guaranteed
 //
-// A reconciler is called at least once for each change, and may be called
-// without one. What the cache shows of other writers' changes may be old.
+// One call of a reconciler may stand for several changes, and there are calls
+// without any. What the cache shows of other writers' changes may be old.
 package operon

@@ -33,6 +33,8 @@ type Result = reconcile.Result
 //
 // Deprecated: packages of API types should need nothing but apimachinery: use
 // its runtime.NewSchemeBuilder.
+//
+//lint:ignore SA1019 it is as deprecated here
 type SchemeBuilder = scheme.Builder
 
 // GroupVersion is an API group and a version of it.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"net"
 	"os"
@@ -9,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 func TestBadInputGetsOneSentenceAndANonZeroExit(t *testing.T) {
@@ -16,7 +18,7 @@ func TestBadInputGetsOneSentenceAndANonZeroExit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer listener.Close()
+	t.Cleanup(func() { listener.Close() })
 	taken := fmt.Sprint(listener.Addr().(*net.TCPAddr).Port)
 
 	file := filepath.Join(t.TempDir(), "file")
@@ -98,7 +100,7 @@ func TestDamagedStoreIsNamed(t *testing.T) {
 		damage func([]byte) []byte
 	}{
 		{"database is garbage", database, func(b []byte) []byte { return bytes.Repeat([]byte("garbage "), len(b)/8) }},
-		{"database is cut in half", database, func(b []byte) []byte { return b[:len(b)/2] }},
+		{"database is cut to a few pages", database, func(b []byte) []byte { return b[:4096*6] }},
 		{"database is cut to its first page", database, func(b []byte) []byte { return b[:4096] }},
 		{"database is empty of pages", database, func(b []byte) []byte {
 			clear(b[4096*2:])
@@ -137,7 +139,9 @@ func TestDamagedStoreIsNamed(t *testing.T) {
 // fail runs the binary, expects it to fail and returns what it wrote to standard error.
 func fail(t *testing.T, tmp string, args ...string) string {
 	t.Helper()
-	cmd := exec.Command(binary, args...)
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, binary, args...)
 	cmd.Env = append(os.Environ(), "TMPDIR="+tmp)
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr

@@ -8,7 +8,6 @@ import (
 	"github.com/go-logr/logr"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/klog/v2"
 
 	"github.com/operon-dev/operon/pkg/client"
 	"github.com/operon-dev/operon/pkg/client/apiutil"
@@ -23,7 +22,8 @@ import (
 // Builder makes a controller whose requests name objects.
 type Builder = TypedBuilder[reconcile.Request]
 
-// TypedBuilder makes a controller. Its methods, Build and Complete apart, return the builder itself. It is not safe for concurrent use.
+// TypedBuilder makes a controller. Its methods, Build and Complete apart, return the builder itself. It is
+// not safe for concurrent use.
 type TypedBuilder[request comparable] struct {
 	mgr        manager.Manager
 	name       string
@@ -40,13 +40,14 @@ func ControllerManagedBy(m manager.Manager) *Builder {
 	return TypedControllerManagedBy[reconcile.Request](m)
 }
 
-// TypedControllerManagedBy begins a controller that m runs, and whose requests are of another type than usual. For and Owns, which ask for objects by
-// their names, are only for reconcile.Request.
+// TypedControllerManagedBy begins a controller that m runs, and whose requests are of another type than
+// usual. For and Owns, which ask for objects by their names, are only for reconcile.Request.
 func TypedControllerManagedBy[request comparable](m manager.Manager) *TypedBuilder[request] {
 	return &TypedBuilder[request]{mgr: m}
 }
 
-// For names the kind that is reconciled: each event of an object asks for the object. There can be only one; it also names the controller, unless Named does.
+// For names the kind that is reconciled: each event of an object asks for the object. There can be only one;
+// it also names the controller, unless Named does.
 func (blder *TypedBuilder[request]) For(object client.Object, opts ...ForOption) *TypedBuilder[request] {
 	input := ForInput{object: object}
 	for _, opt := range opts {
@@ -56,8 +57,8 @@ func (blder *TypedBuilder[request]) For(object client.Object, opts ...ForOption)
 	return blder
 }
 
-// Owns names a kind that the reconciler creates on behalf of the kind of For: each event of an object asks for the owner that is its controller; with MatchEveryOwner,
-// for all owners.
+// Owns names a kind that the reconciler creates on behalf of the kind of For: each event of an object asks
+// for the owner that is its controller; with MatchEveryOwner, for all owners.
 func (blder *TypedBuilder[request]) Owns(object client.Object, opts ...OwnsOption) *TypedBuilder[request] {
 	input := OwnsInput{object: object}
 	for _, opt := range opts {
@@ -96,8 +97,8 @@ func (blder *TypedBuilder[request]) WatchesRawSource(src source.TypedSource[requ
 	return blder
 }
 
-// WithEventFilter adds a predicate that all events of For, Owns and Watches have to pass. It is asked about objects of all of
-// these kinds.
+// WithEventFilter adds a predicate that all events of For, Owns and Watches have to pass. It is asked about
+// objects of all of these kinds.
 func (blder *TypedBuilder[request]) WithEventFilter(p predicate.Predicate) *TypedBuilder[request] {
 	blder.predicates = append(blder.predicates, p)
 	return blder
@@ -115,8 +116,8 @@ func (blder *TypedBuilder[request]) WithLogConstructor(logConstructor func(*requ
 	return blder
 }
 
-// Named sets the controller's name, which is part of its metrics and logs and has to be unique. Letters, digits and underscores are safe. The default is the kind of For in
-// lower case.
+// Named sets the controller's name, which is part of its metrics and logs and has to be unique. Letters,
+// digits and underscores are safe. The default is the kind of For in lower case.
 func (blder *TypedBuilder[request]) Named(name string) *TypedBuilder[request] {
 	blder.name = name
 	return blder
@@ -148,7 +149,7 @@ func (blder *TypedBuilder[request]) Build(r reconcile.TypedReconciler[request]) 
 	if err != nil {
 		return nil, fmt.Errorf("controller %q: %w", name, err)
 	}
-	c, err := controller.NewTyped(name, blder.mgr, blder.controllerOptions(name, kind, r))
+	c, err := controller.NewTyped(name, blder.mgr, blder.controllerOptions(kind, r))
 	if err != nil {
 		return nil, err
 	}
@@ -191,45 +192,16 @@ func (blder *TypedBuilder[request]) controllerName(kind schema.GroupVersionKind)
 }
 
 // controllerOptions completes the options with what the builder knows.
-func (blder *TypedBuilder[request]) controllerOptions(name string, kind schema.GroupVersionKind, r reconcile.TypedReconciler[request]) controller.TypedOptions[request] {
+func (blder *TypedBuilder[request]) controllerOptions(kind schema.GroupVersionKind, r reconcile.TypedReconciler[request]) controller.TypedOptions[request] {
 	options := blder.options
 	options.Reconciler = r
-	defaults := blder.mgr.GetControllerOptions()
 	if options.MaxConcurrentReconciles == 0 && !kind.Empty() {
-		options.MaxConcurrentReconciles = defaults.GroupKindConcurrency[kind.GroupKind().String()]
+		options.MaxConcurrentReconciles = blder.mgr.GetControllerOptions().GroupKindConcurrency[kind.GroupKind().String()]
 	}
-	if options.LogConstructor == nil {
-		options.DefaultFromConfig(defaults)
-		logger := options.Logger
-		if logger.GetSink() == nil {
-			logger = blder.mgr.GetLogger()
-		}
-		options.LogConstructor = logConstructor[request](logger.WithValues("controller", name), kind)
+	if options.GroupKind.Empty() {
+		options.GroupKind = kind.GroupKind()
 	}
 	return options
-}
-
-// logConstructor returns how a controller's loggers are made: with its kind, and with the object of the request, under the name of the kind, too.
-func logConstructor[request comparable](logger logr.Logger, kind schema.GroupVersionKind) func(*request) logr.Logger {
-	if !kind.Empty() {
-		logger = logger.WithValues("controllerGroup", kind.Group, "controllerKind", kind.Kind)
-	}
-	return func(r *request) logr.Logger {
-		if r == nil {
-			return logger
-		}
-		object, ok := any(r).(*reconcile.Request)
-		if !ok {
-			return logger.WithValues("request", *r)
-		}
-		if kind.Empty() {
-			return logger.WithValues("namespace", object.Namespace, "name", object.Name)
-		}
-		return logger.WithValues(
-			kind.Kind, klog.KRef(object.Namespace, object.Name),
-			"namespace", object.Namespace, "name", object.Name,
-		)
-	}
 }
 
 // allSources makes the sources of For, Owns and Watches, and adds the others.

@@ -91,9 +91,9 @@ const (
 
 type projectAs projection
 
-// OnlyMetadata makes a watch fetch no more than the objects' metadata; handlers and predicates get a *metav1.PartialObjectMetadata. It saves memory
-// and traffic where objects are big or many. To read the objects from the cache, use that type, too: whoever gets whole objects makes the
-// cache fetch whole objects.
+// OnlyMetadata makes a watch fetch no more than the objects' metadata; handlers and predicates get a
+// *metav1.PartialObjectMetadata. It saves memory and traffic where objects are big or many. To read the
+// objects from the cache, use that type, too: whoever gets whole objects makes the cache fetch whole objects.
 var OnlyMetadata = projectAs(metadataOnly)
 
 var (
@@ -113,7 +113,8 @@ func (p projectAs) ApplyToWatches(opts untypedWatchesInput) { opts.setProjection
 
 type matchEveryOwner struct{}
 
-// MatchEveryOwner makes Owns ask for every owner of the right kind, and not only for the one that is marked as the controller.
+// MatchEveryOwner makes Owns ask for every owner of the right kind, and not only for the one that is marked
+// as the controller.
 var MatchEveryOwner = &matchEveryOwner{}
 
 var _ OwnsOption = MatchEveryOwner

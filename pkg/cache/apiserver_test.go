@@ -39,7 +39,8 @@ type testServer struct {
 	maxOpen  int
 	forbid   map[string]bool // resource
 	stream   bool            // supports sendInitialEvents
-	hold     chan struct{}   // lists wait for it, if not nil
+	hold     chan struct{}   // requests wait for it, if not nil
+	down     bool            // every connection is closed
 }
 
 type testEvent struct {
@@ -209,8 +210,11 @@ func (s *testServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	s.mu.Lock()
 	s.requests = append(s.requests, verb+" "+r.URL.Path+"?"+r.URL.RawQuery)
-	forbidden, hold := s.forbid[req.resource], s.hold
+	forbidden, hold, down := s.forbid[req.resource], s.hold, s.down
 	s.mu.Unlock()
+	if down {
+		panic(http.ErrAbortHandler)
+	}
 	if forbidden {
 		s.fail(w, http.StatusForbidden, metav1.StatusReasonForbidden,
 			fmt.Sprintf(`%s is forbidden: User "system:serviceaccount:ops:robot" cannot %s resource "%s" in API group "" at the cluster scope`, req.resource, verb, req.resource))

@@ -23,7 +23,8 @@ const (
 	benchOwners = 100
 )
 
-// benchPod makes a pod as a cluster has them: two containers, a service account token, probes, conditions, managed fields.
+// benchPod makes a pod as a cluster has them: two containers, a service account token, probes, conditions, managed
+// fields.
 func benchPod(i int) *corev1.Pod {
 	app := i % benchOwners
 	yes, one := true, int64(30)
@@ -258,4 +259,34 @@ func TestGettingALoanAllocatesNothing(t *testing.T) {
 	}); n > 0 {
 		t.Errorf("%v allocations", n)
 	}
+}
+
+// BenchmarkFill measures how a list of pods, decoded already, gets into a store.
+func BenchmarkFill(b *testing.B) {
+	const pods = 2000
+	decoded := make([]corev1.Pod, pods)
+	for i := range decoded {
+		raw, err := benchPod(i).Marshal()
+		if err != nil {
+			b.Fatal(err)
+		}
+		if err := decoded[i].Unmarshal(raw); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		b.StopTimer()
+		list := make([]any, pods)
+		for i := range list {
+			list[i] = decoded[i].DeepCopy()
+		}
+		c := podStore(b, 0)
+		s := c.all()[0]
+		b.StartTimer()
+		if err := (&sink{feed: s.feeds[0], plan: s.currentPlan()}).Replace(list, "100000"); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/pods, "ns/pod")
 }

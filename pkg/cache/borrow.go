@@ -21,8 +21,8 @@ var _ lender = &stores{}
 // scheme knows, such as *corev1.Pod.
 //
 // The object is shared with everybody who reads it. It must not be changed, nor anything it leads to; it stays as it is
-// for as long as it is held, whatever happens to the object on the server. The errors are those of Get. From a Cache that is not
-// this package's, Lend gets a copy.
+// for as long as it is held, whatever happens to the object on the server. The errors are those of Get. From a Cache
+// that is not this package's, Lend gets a copy.
 func Lend[T client.Object](ctx context.Context, c Cache, key client.ObjectKey) (T, error) {
 	var none T
 	t := reflect.TypeFor[T]()
@@ -41,8 +41,9 @@ func Lend[T client.Object](ctx context.Context, c Cache, key client.ObjectKey) (
 	return obj.(T), nil
 }
 
-// All returns the cached objects that match the options, as they are at the time of the call, in no particular order. T and what may be done with the
-// objects is as with [Lend]; the options and errors are those of List. The sequence can be used again and gives the same objects.
+// All returns the cached objects that match the options, as they are at the time of the call, in no particular order. T
+// and what may be done with the objects is as with [Lend]; the options and errors are those of List. The sequence can
+// be used again and gives the same objects.
 func All[T client.Object](ctx context.Context, c Cache, opts ...client.ListOption) (iter.Seq[T], error) {
 	t := reflect.TypeFor[T]()
 	l, ok := c.(lender)

@@ -51,7 +51,7 @@ func New(cfg *rest.Config, opts Options) (Cache, error) {
 type stores struct {
 	options Options
 	byKind  map[schema.GroupVersionKind]ByObject
-	open    func(*resource, form) (source, error)
+	open    opener
 	crew    *crew
 
 	mu        sync.RWMutex
@@ -71,7 +71,7 @@ var (
 	_ client.WriteObserver = &stores{}
 )
 
-func newStores(opts Options, open func(*resource, form) (source, error)) (*stores, error) {
+func newStores(opts Options, open opener) (*stores, error) {
 	byKind, err := opts.byKind()
 	if err != nil {
 		return nil, err

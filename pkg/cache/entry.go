@@ -34,8 +34,8 @@ type admission struct {
 	keepManaged bool
 }
 
-// entry makes an entry of obj, which it owns. Where the namespace has a transform, every view is made before the transform
-// runs on each of them, so that each reader gets what it would get from an informer of its own.
+// entry makes an entry of obj, which it owns. Where the namespace has a transform, every view is made before the
+// transform runs on each of them, so that each reader gets what it would get from an informer of its own.
 func (a admission) entry(obj client.Object, transform func(any) (any, error)) (*entry, error) {
 	obj, partial, err := a.inBase(obj)
 	if err != nil {

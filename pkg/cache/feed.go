@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/apimachinery/pkg/watch"
 	toolscache "k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
@@ -26,6 +27,7 @@ type feed struct {
 
 	provides formSet // forms delivered so far; guarded by the store's lock, as is
 	floor    uint64  // the resourceVersion up to which everything has been delivered
+	reached  uint64  // the highest resourceVersion that was seen; no later list is from before it
 
 	fault fault
 }
@@ -35,10 +37,17 @@ func (f *feed) selective() bool {
 	return f.LabelSelector != nil && !f.LabelSelector.Empty() || f.FieldSelector != nil && !f.FieldSelector.Empty()
 }
 
+// reach takes note of a resourceVersion that the server has shown. The caller holds the store's lock.
+func (f *feed) reach(rv uint64) {
+	if rv != opaqueVersion {
+		f.reached = max(f.reached, rv)
+	}
+}
+
 // run feeds the store until ctx ends or the store is stopped. When the plan changes the Reflector is stopped and another
 // one, in the fuller form, takes over: at no time are there two.
-func (f *feed) run(ctx context.Context, open func(*resource, form) (source, error), onError toolscache.WatchErrorHandlerWithContext) {
-	for {
+func (f *feed) run(ctx context.Context, open opener, onError toolscache.WatchErrorHandlerWithContext) {
+	for !f.store.stopped.isOpen() {
 		p := f.store.currentPlan()
 		runCtx, cancel := context.WithCancel(ctx)
 		var reflector sync.WaitGroup
@@ -58,7 +67,7 @@ func (f *feed) run(ctx context.Context, open func(*resource, form) (source, erro
 	}
 }
 
-func (f *feed) reflect(ctx context.Context, p *plan, open func(*resource, form) (source, error), onError toolscache.WatchErrorHandlerWithContext) {
+func (f *feed) reflect(ctx context.Context, p *plan, open opener, onError toolscache.WatchErrorHandlerWithContext) {
 	src, err := open(f.store.resource, p.base)
 	if err != nil {
 		f.fault.note(ctx, f, "list", err)
@@ -99,7 +108,8 @@ func (f *feed) reflect(ctx context.Context, p *plan, open func(*resource, form) 
 	logger := klog.FromContext(ctx)
 	r := toolscache.NewReflectorWithOptions(lw, p.example(), &sink{feed: f, plan: p, logger: logger}, toolscache.ReflectorOptions{
 		Logger: &logger, Name: "cache", TypeDescription: f.store.gvr.String(),
-		Clock: interruptible{after: func(d time.Duration) <-chan time.Time { return after(ctx, d) }},
+		Clock:   interruptible{after: func(d time.Duration) <-chan time.Time { return after(ctx, d) }},
+		Backoff: &wait.Backoff{Duration: pauseMin, Factor: 2, Jitter: 0.5, Steps: 20, Cap: pauseMax},
 	})
 	pause := pauseMin
 	for {
@@ -110,10 +120,9 @@ func (f *feed) reflect(ctx context.Context, p *plan, open func(*resource, form) 
 		if time.Since(begun) > pauseReset {
 			pause = pauseMin
 		}
-		select {
-		case <-ctx.Done():
+		<-after(ctx, jitter(pause))
+		if ctx.Err() != nil {
 			return
-		case <-after(ctx, jitter(pause)):
 		}
 		pause = min(2*pause, pauseMax)
 	}
@@ -222,7 +231,8 @@ func (k *sink) Bookmark(rv string) error {
 // Resync implements toolscache.ReflectorStore. Each handler has a resync period of its own; the Reflector's is not used.
 func (k *sink) Resync() error { return nil }
 
-// interruptible is a clock whose waits end with a context: the Reflector waits out some of its delays without looking at its own.
+// interruptible is a clock whose waits end with a context: the Reflector waits out some of its delays without looking
+// at its own.
 type interruptible struct {
 	clock.RealClock
 	after func(time.Duration) <-chan time.Time
@@ -233,9 +243,9 @@ func (c interruptible) After(d time.Duration) <-chan time.Time { return c.after(
 
 func after(ctx context.Context, d time.Duration) <-chan time.Time {
 	ch := make(chan time.Time, 2)
-	timer := time.AfterFunc(d, func() { ch <- time.Now() })
-	context.AfterFunc(ctx, func() {
-		timer.Stop()
+	stop := context.AfterFunc(ctx, func() { ch <- time.Now() })
+	time.AfterFunc(d, func() {
+		stop()
 		ch <- time.Now()
 	})
 	return ch

@@ -98,7 +98,8 @@ func (s *store) feedHandler(r *registration) {
 	r.push(append(content, notice{kind: handedOver})...)
 }
 
-// tell queues a notice for every handler. The caller holds the lock, which makes the order of notices the order of changes.
+// tell queues a notice for every handler. The caller holds the lock, which makes the order of notices the order of
+// changes.
 func (s *store) tell(n notice) {
 	for r := range s.handlers {
 		if r.live {

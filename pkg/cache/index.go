@@ -178,7 +178,8 @@ func (x *indexes) dropEmptyLabel(ix *index) {
 	}
 }
 
-// values appends the postings of an entry's values. An object that cannot be viewed in the form the function wants has none.
+// values appends the postings of an entry's values. An object that cannot be viewed in the form the function wants has
+// none.
 func (ix *fieldIndex) values(r *resource, e *entry, wanted []*posting) []*posting {
 	obj, err := e.view(r, ix.form)
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	toolscache "k8s.io/client-go/tools/cache"
+	"k8s.io/klog/v2"
 
 	"github.com/operon-dev/operon/pkg/client"
 )
@@ -98,7 +99,12 @@ func (i *informer) AddEventHandlerWithOptions(handler toolscache.ResourceEventHa
 		r.resync = jitter(period)
 	}
 	i.store.register(r)
-	i.crew.do(r.run)
+	i.crew.do(func(ctx context.Context) {
+		if options.Logger != nil {
+			ctx = klog.NewContext(ctx, *options.Logger)
+		}
+		r.run(ctx)
+	})
 	return r, nil
 }
 

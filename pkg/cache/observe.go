@@ -128,8 +128,8 @@ func (s *store) answer(p *plan, w client.Written) client.Object {
 	return u
 }
 
-// withMetadata is the object at hand with the metadata of an answer that has nothing else, because when it was asked for nobody
-// read more. nil if there is no such object.
+// withMetadata is the object at hand with the metadata of an answer that has nothing else, because when it was asked
+// for nobody read more. nil if there is no such object.
 func (s *store) withMetadata(obj client.Object) client.Object {
 	cur := s.get(s.key(client.ObjectKeyFromObject(obj)))
 	if cur == nil || cur.meta.UID != obj.GetUID() {
@@ -156,7 +156,8 @@ const (
 	unknown
 )
 
-// matches evaluates a feed's selectors as the API server would. A field that cannot be read off the object leaves it unknown.
+// matches evaluates a feed's selectors as the API server would. A field that cannot be read off the object leaves it
+// unknown.
 func (f *feed) matches(r *resource, set labels.Set, obj client.Object) verdict {
 	if f.LabelSelector != nil && !f.LabelSelector.Matches(set) {
 		return no
@@ -196,7 +197,8 @@ func matchesField(r *resource, req fields.Requirement, obj client.Object) verdic
 	return no
 }
 
-// fieldOf reads a field by the path that is its name, as it is for custom resources and for most fields of the built-in ones.
+// fieldOf reads a field by the path that is its name, as it is for custom resources and for most fields of the built-in
+// ones.
 func fieldOf(r *resource, path string, obj client.Object) (string, bool) {
 	u, ok := obj.(*unstructured.Unstructured)
 	if !ok {

@@ -32,8 +32,8 @@ type Options struct {
 	Mapper meta.RESTMapper
 
 	// SyncPeriod is the time after which every handler gets an Update event with the same old and new object for all
-	// that is cached, give or take a tenth. Nothing is asked of the API server for it. A negative period, as a zero one, means
-	// never. Default: 10 hours.
+	// that is cached, give or take a tenth. Nothing is asked of the API server for it. A negative period, as a zero
+	// one, means never. Default: 10 hours.
 	SyncPeriod *time.Duration
 
 	// ReaderFailOnMissingInformer makes Get and List of a resource that nobody has asked an informer or an index for
@@ -45,8 +45,8 @@ type Options struct {
 	// as it is, since the API server keeps them when an update carries none.
 	KeepManagedFields bool
 
-	// DefaultNamespaces are the namespaces whose objects are cached, with what is special about each. A nil or empty map means all
-	// namespaces. Cluster-scoped objects are not affected.
+	// DefaultNamespaces are the namespaces whose objects are cached, with what is special about each. A nil or empty
+	// map means all namespaces. Cluster-scoped objects are not affected.
 	DefaultNamespaces map[string]Config
 
 	// DefaultLabelSelector selects the objects that are cached. Default: all.
@@ -62,7 +62,8 @@ type Options struct {
 	// The cache then waits and tries again, whatever the handler does.
 	DefaultWatchErrorHandler toolscache.WatchErrorHandlerWithContext
 
-	// DefaultUnsafeDisableDeepCopy makes Get and List hand out the cached objects themselves. See [ByObject].UnsafeDisableDeepCopy.
+	// DefaultUnsafeDisableDeepCopy makes Get and List hand out the cached objects themselves. See
+	// [ByObject].UnsafeDisableDeepCopy.
 	DefaultUnsafeDisableDeepCopy *bool
 
 	// DefaultEnableWatchBookmarks asks the API server to tell now and then how far a watch has come. Default: true.

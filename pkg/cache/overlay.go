@@ -1,6 +1,7 @@
 package cache
 
 import (
+	"maps"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -18,28 +19,27 @@ type absence struct {
 	feed *feed
 	at   time.Time
 	rv   uint64
+	uid  types.UID // of the object that went
 }
 
-// ending remembers that the server said, in answer to a deletion of ours, that the object with a UID is no more: no state of it is of
-// interest. seen is the newest resourceVersion at which it is known to have been there.
+// ending remembers that the server said, in answer to a deletion of ours, that the object with a UID is no more: no
+// state of it is of interest. seen is the newest resourceVersion at which it is known to have been there.
 type ending struct {
 	feed *feed
 	at   time.Time
 	seen uint64
 }
 
-// miss remembers that a key has nothing to show as of rv. The caller holds the lock.
-func (s *store) miss(f *feed, key client.ObjectKey, rv uint64) {
+// miss remembers that a key has nothing to show as of rv, when the object with a UID went. The caller holds the lock.
+func (s *store) miss(f *feed, key client.ObjectKey, uid types.UID, rv uint64) {
 	if rv == opaqueVersion || rv <= f.floor {
 		return
 	}
 	now := time.Now()
 	if old := s.absent[key]; old == nil || old.rv < rv {
-		s.absent[key] = &absence{feed: f, at: now, rv: rv}
+		s.absent[key] = &absence{feed: f, at: now, rv: rv, uid: uid}
 	}
-	if now.Sub(s.swept) > memoryOfEnds/10 {
-		s.sweep(now)
-	}
+	s.sweepAtTimes(now)
 }
 
 // outdated says whether a state of a key is known not to be its last. The caller holds the lock.
@@ -52,6 +52,13 @@ func (s *store) outdated(key client.ObjectKey, e *entry) bool {
 	}
 	gone := s.absent[key]
 	return gone != nil && !s.opaque && e.rv <= gone.rv
+}
+
+// sweepAtTimes keeps what is remembered bounded where no bookmarks come. The caller holds the lock.
+func (s *store) sweepAtTimes(now time.Time) {
+	if now.Sub(s.swept) > memoryOfEnds/10 {
+		s.sweep(now)
+	}
 }
 
 // sweep forgets the ends that nothing older can be on its way to. The caller holds the lock.
@@ -69,6 +76,13 @@ func (s *store) sweep(now time.Time) {
 	}
 }
 
+// forgetEnds forgets all that is remembered of what a feed has delivered. The caller holds the lock.
+func (s *store) forgetEnds(f *feed) {
+	f.floor, f.reached = 0, 0
+	maps.DeleteFunc(s.absent, func(_ client.ObjectKey, gone *absence) bool { return gone.feed == f })
+	maps.DeleteFunc(s.ended, func(_ types.UID, end *ending) bool { return end.feed == f })
+}
+
 // relisted draws the conclusions of a whole list for what is remembered: an object that was there before the list's
 // version and is not in the list was gone by then, and its feed goes on from there. Where the feed selects, the object
 // may merely have been out of the selection, so its end is remembered until that expires.
@@ -76,6 +90,7 @@ func (s *store) relisted(f *feed, listed map[client.ObjectKey]types.UID, rv uint
 	if rv == opaqueVersion {
 		return
 	}
+	f.reach(rv)
 	f.floor = max(f.floor, rv)
 	if !f.selective() && len(s.ended) > 0 {
 		there := make(map[types.UID]struct{}, len(listed))
@@ -97,7 +112,6 @@ func (s *store) relisted(f *feed, listed map[client.ObjectKey]types.UID, rv uint
 // at a later resourceVersion, which has settled whether the object is there at all.
 func (s *store) written(f *feed, e *entry) {
 	if s.opaque || e.rv == opaqueVersion {
-		s.opaque = true
 		return
 	}
 	key := client.ObjectKey{Namespace: e.meta.Namespace, Name: e.meta.Name}
@@ -115,14 +129,13 @@ func (s *store) written(f *feed, e *entry) {
 		if at != nil {
 			s.drop(at, notice{kind: vanished, now: at.now})
 		}
-		s.miss(f, key, e.rv)
+		s.miss(f, key, e.meta.UID, e.rv)
 	}
 }
 
 // writtenAway takes in that a write of ours made an object leave the selection of its feed. The caller holds the lock.
 func (s *store) writtenAway(f *feed, e *entry) {
 	if s.opaque || e.rv == opaqueVersion {
-		s.opaque = true
 		return
 	}
 	key := client.ObjectKey{Namespace: e.meta.Namespace, Name: e.meta.Name}
@@ -132,7 +145,7 @@ func (s *store) writtenAway(f *feed, e *entry) {
 		}
 		s.drop(at, notice{kind: deleted, now: at.now})
 	}
-	s.miss(f, key, e.rv)
+	s.miss(f, key, e.meta.UID, e.rv)
 }
 
 // deleted takes in that the server said an object is gone. seen is a resourceVersion that it is known to have had, or 0.
@@ -144,17 +157,22 @@ func (s *store) deleted(key client.ObjectKey, uid types.UID, seen uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.opaque || seen == opaqueVersion {
-		s.opaque, seen = true, 0
+		seen = 0
+	}
+	if gone := s.absent[key]; gone != nil && gone.uid == uid && !f.selective() {
+		return // the watch was quicker
 	}
 	if at := s.slot(key); at != nil && at.now.meta.UID == uid {
 		if !s.opaque {
 			seen = max(seen, at.now.rv)
 		}
 		s.drop(at, notice{kind: deleted, now: at.now})
-		s.miss(f, key, seen)
+		s.miss(f, key, uid, seen)
 	}
 	if old := s.ended[uid]; old != nil {
 		seen = max(seen, old.seen)
 	}
-	s.ended[uid] = &ending{feed: f, at: time.Now(), seen: seen}
+	now := time.Now()
+	s.ended[uid] = &ending{feed: f, at: now, seen: seen}
+	s.sweepAtTimes(now)
 }

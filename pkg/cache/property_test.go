@@ -358,7 +358,7 @@ func (w *world) checkIndexes() {
 }
 
 func TestReadsNeverGoBackAndNeverMissAnOwnWrite(t *testing.T) {
-	seeds := uint64(300)
+	seeds := uint64(150)
 	if testing.Short() {
 		seeds = 40
 	}

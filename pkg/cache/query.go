@@ -285,8 +285,8 @@ func (s *store) each(t *term, q *query, test func(*slot) bool) {
 	}
 }
 
-// OwnedBy selects, in a List from a cache or in [All], the objects that have an owner reference to the UID, from an index that every store has.
-// API servers do not know the field.
+// OwnedBy selects, in a List from a cache or in [All], the objects that have an owner reference to the UID, from an
+// index that every store has. API servers do not know the field.
 func OwnedBy(owner types.UID) client.ListOption { return ownedBy(owner) }
 
 type ownedBy types.UID

@@ -1,18 +1,22 @@
 package cache
 
 import (
+	"maps"
 	"reflect"
 	"sync"
 
+	corev1 "k8s.io/api/core/v1"
+	quantity "k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/operon-dev/operon/pkg/client"
 )
 
-// Objects of one resource repeat each other: the pods of a ReplicaSet differ in little but their names and addresses, and
-// the next version of an object differs in less. Entries never change, so a new one can use the parts of one that is there
-// wherever they are equal. Only memory depends on it.
+// Objects of one resource repeat each other: the pods of a ReplicaSet differ in little but their names and addresses,
+// and the next version of an object differs in less. Entries never change, so a new one can use the parts of one that
+// is there wherever they are equal. Only memory depends on it.
 
 // share makes an entry that is not published yet use what it has in common with a published one.
 func (e *entry) share(known *entry) {
@@ -56,16 +60,18 @@ func shareValue(a, b reflect.Value) bool {
 		a.Set(b)
 		return true
 	case reflect.Struct:
-		info := structInfoOf(a.Type())
-		if info.leaf {
-			if !info.comparable || !a.Equal(b) {
-				return false
+		if same, ok := shareLeaf(a.Addr().Interface(), b); ok {
+			if same {
+				a.Set(b)
 			}
-			a.Set(b)
-			return true
+			return same
+		}
+		fields := exportedFields(a.Type())
+		if fields < 0 {
+			return false
 		}
 		all := true
-		for i := range info.fields {
+		for i := range fields {
 			all = shareValue(a.Field(i), b.Field(i)) && all
 		}
 		return all
@@ -108,29 +114,42 @@ func shareSlice(a, b reflect.Value) bool {
 	return all
 }
 
-// equalMaps compares maps whose values can be compared with ==, and takes others for different.
+// shareLeaf compares the structs that objects are full of and reflection cannot look into; ok says whether a is one.
+func shareLeaf(a any, b reflect.Value) (same, ok bool) {
+	switch x := a.(type) {
+	case *metav1.Time:
+		y := b.Addr().Interface().(*metav1.Time)
+		return x.Time == y.Time, true
+	case *metav1.MicroTime:
+		y := b.Addr().Interface().(*metav1.MicroTime)
+		return x.Time == y.Time, true
+	case *quantity.Quantity:
+		return *x == *b.Addr().Interface().(*quantity.Quantity), true
+	}
+	return false, false
+}
+
+// equalMaps compares the kinds of maps that objects are full of, and takes others for different.
 func equalMaps(a, b reflect.Value) bool {
 	if a.Len() != b.Len() {
 		return false
 	}
-	if x, ok := a.Interface().(map[string]string); ok {
-		y := b.Interface().(map[string]string)
-		for k, v := range x {
-			if w, ok := y[k]; !ok || v != w {
+	switch x := a.Interface().(type) {
+	case map[string]string:
+		return maps.Equal(x, b.Interface().(map[string]string))
+	case corev1.ResourceList:
+		return maps.Equal(x, b.Interface().(corev1.ResourceList))
+	}
+	switch a.Type().Elem().Kind() {
+	case reflect.String, reflect.Bool, reflect.Int, reflect.Int32, reflect.Int64:
+		for it := a.MapRange(); it.Next(); {
+			if v := b.MapIndex(it.Key()); !v.IsValid() || !it.Value().Equal(v) {
 				return false
 			}
 		}
 		return true
 	}
-	if !a.Type().Elem().Comparable() {
-		return false
-	}
-	for it := a.MapRange(); it.Next(); {
-		if v := b.MapIndex(it.Key()); !v.IsValid() || !it.Value().Comparable() || !v.Comparable() || !it.Value().Equal(v) {
-			return false
-		}
-	}
-	return true
+	return false
 }
 
 // shareJSON is shareValue for what JSON decodes to. It returns what is to be used for a, and whether that is all of b.
@@ -179,24 +198,21 @@ func shareJSON(a, b any) (any, bool) {
 	return a, false
 }
 
-// structInfo is what shareValue has to know of a struct type. A leaf has fields that reflection may not set.
-type structInfo struct {
-	fields           int
-	leaf, comparable bool
-}
+var fieldCounts sync.Map // reflect.Type → int; a property of the program's types
 
-var structInfos sync.Map // reflect.Type → structInfo; a property of the program's types
-
-func structInfoOf(t reflect.Type) structInfo {
-	if known, ok := structInfos.Load(t); ok {
-		return known.(structInfo)
+// exportedFields is the number of fields of a struct type, or -1 if reflection may not set all of them.
+func exportedFields(t reflect.Type) int {
+	if known, ok := fieldCounts.Load(t); ok {
+		return known.(int)
 	}
-	info := structInfo{fields: t.NumField(), comparable: t.Comparable()}
-	for i := range info.fields {
-		info.leaf = info.leaf || !t.Field(i).IsExported()
+	n := t.NumField()
+	for f := range t.Fields() {
+		if !f.IsExported() {
+			n = -1
+		}
 	}
-	structInfos.Store(t, info)
-	return info
+	fieldCounts.Store(t, n)
+	return n
 }
 
 // relatives finds, for objects that enter together, one each that may have much in common.
@@ -224,7 +240,8 @@ func (r *relatives) adopt(e *entry) {
 	r.byNamespace[e.meta.Namespace] = e
 }
 
-// relative is an entry that may have much in common with e: its present version, or another one of its owner or namespace.
+// relative is an entry that may have much in common with e: its present version, or another one of its owner or
+// namespace.
 func (s *store) relative(e *entry) *entry {
 	s.mu.RLock()
 	defer s.mu.RUnlock()

@@ -24,6 +24,9 @@ type source interface {
 	watch(ctx context.Context, namespace string, opts metav1.ListOptions) (watch.Interface, error)
 }
 
+// opener opens a source.
+type opener func(*resource, form) (source, error)
+
 // server opens sources at an API server.
 type server struct {
 	config *rest.Config

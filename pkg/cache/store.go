@@ -11,8 +11,8 @@ import (
 	"github.com/operon-dev/operon/pkg/client"
 )
 
-// store holds the objects of one resource. All that changes it goes through put and drop, under its lock: watched events
-// and lists (this file), and writes of our own (overlay.go). Readers take the read lock for a map lookup.
+// store holds the objects of one resource. All that changes it goes through put and drop, under its lock: what the feeds
+// deliver (follow.go) and what we write ourselves (overlay.go). Readers take the read lock for a map lookup.
 type store struct {
 	*resource
 	feeds       []*feed
@@ -217,127 +217,6 @@ func (s *store) drop(at *slot, n notice) {
 	}
 	s.size--
 	s.tell(n)
-}
-
-// watched takes in an object that an event of feed f showed.
-func (s *store) watched(f *feed, e *entry) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.take(f, e)
-}
-
-// take applies the rules by which a feed's view of an object gets into the store: never over a newer version,
-// never after the object's end. The caller holds the lock.
-func (s *store) take(f *feed, e *entry) {
-	if e.rv == opaqueVersion {
-		s.opaque = true
-	}
-	key := client.ObjectKey{Namespace: e.meta.Namespace, Name: e.meta.Name}
-	if s.outdated(key, e) {
-		return
-	}
-	at := s.slot(key)
-	if at == nil {
-		s.put(e)
-		return
-	}
-	switch cur := at.now; {
-	case s.opaque:
-		if cur.meta.UID == e.meta.UID && cur.meta.ResourceVersion == e.meta.ResourceVersion {
-			s.swap(at, e)
-			return
-		}
-		s.put(e)
-	case e.rv > cur.rv:
-		s.put(e)
-	case e.rv == cur.rv && !s.holdsAll(cur, e):
-		s.swap(at, e)
-	}
-}
-
-// holdsAll says whether cur can be read in every way that e, the same version, can.
-func (s *store) holdsAll(cur, e *entry) bool {
-	if cur.partial && !e.partial || e.form > cur.form {
-		return false
-	}
-	if d := e.derived.Load(); d != nil {
-		had := cur.derived.Load()
-		for f, view := range d.views {
-			if view != nil && form(f) != cur.form && (had == nil || had.views[f] == nil) {
-				return false
-			}
-		}
-	}
-	return true
-}
-
-// watchedEnd takes in that an object was deleted, or left what feed f selects. e is its state as the event showed it,
-// at the resourceVersion at which this happened.
-func (s *store) watchedEnd(f *feed, e *entry) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if e.rv == opaqueVersion {
-		s.opaque = true
-	}
-	if !f.selective() {
-		delete(s.ended, e.meta.UID) // this was its last event
-	}
-	key := client.ObjectKey{Namespace: e.meta.Namespace, Name: e.meta.Name}
-	if at := s.slot(key); at != nil {
-		cur := at.now
-		same := cur.meta.UID == e.meta.UID
-		// Where nothing is selected the end of this UID is its end, whatever its number says. Where something is, a write of
-		// ours may have brought the object back since.
-		if !s.opaque && e.rv <= cur.rv && !(same && (e.rv == cur.rv || !f.selective())) {
-			return
-		}
-		if same {
-			s.drop(at, notice{kind: deleted, now: e})
-		} else {
-			s.drop(at, notice{kind: vanished, now: cur})
-		}
-	}
-	s.miss(f, key, e.rv)
-}
-
-// replace takes in a whole list of what feed f delivers, as it was at resourceVersion rv.
-func (s *store) replace(f *feed, p *plan, list []*entry, version string) {
-	rv := parseVersion(version)
-	listed := make(map[client.ObjectKey]types.UID, len(list))
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.opaque = s.opaque || rv == opaqueVersion
-	for _, e := range list {
-		listed[client.ObjectKey{Namespace: e.meta.Namespace, Name: e.meta.Name}] = e.meta.UID
-		s.take(f, e)
-	}
-	for namespace, names := range s.namespaces {
-		if s.feedFor(namespace) != f {
-			continue
-		}
-		for name, at := range names {
-			uid, ok := listed[client.ObjectKey{Namespace: namespace, Name: name}]
-			if ok && uid == at.now.meta.UID || !s.opaque && at.now.rv > rv {
-				continue
-			}
-			s.drop(at, notice{kind: vanished, now: at.now})
-		}
-	}
-	s.relisted(f, listed, rv)
-	f.provides = p.provides
-	s.admitReaders()
-}
-
-// progress takes in that feed f has delivered everything up to a resourceVersion.
-func (s *store) progress(f *feed, version string) {
-	rv := parseVersion(version)
-	if rv == opaqueVersion {
-		return
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	f.floor = max(f.floor, rv)
-	s.sweep(time.Now())
 }
 
 // admitReaders lets those in whose form all feeds have filled. The caller holds the lock.

@@ -12,8 +12,8 @@ import (
 // and writes made with DisableReadYourWritesConsistency, are not told.
 type WriteObserver interface {
 	// NeedsJSON reports whether the answer to a write of obj, whose kind is gvk, must be fetched whole and as JSON, because
-	// a reader of the same resource holds more than obj's Go type can carry. obj is nil for apply configurations, whose
-	// answers are always JSON.
+	// a reader of the same resource holds more than obj's Go type can carry. It is not asked about apply configurations,
+	// whose answers always are.
 	NeedsJSON(gvk schema.GroupVersionKind, obj runtime.Object) bool
 
 	// ObserveWrite tells of an object that was created, updated, patched or applied, itself or through a subresource that
@@ -29,7 +29,7 @@ type Written struct {
 	// GVK is the kind of the object, also when it was written through a subresource.
 	GVK schema.GroupVersionKind
 	// Object is the decoded answer. It is shared with the caller of the write: an observer that keeps it must copy it. It
-	// is nil when there is JSON only, as for apply configurations.
+	// is nil when there is JSON only, as for apply configurations. A typed object may not say which kind it is.
 	Object Object
 	// JSON is the encoded answer, whole. It is nil unless the answer was JSON. The observer may keep it, and must not
 	// change it.

@@ -32,7 +32,7 @@ func TestPatchesHoldWhatHasChanged(t *testing.T) {
 		"strategic, lock":    {client.StrategicMergeFrom(pod("5", "a"), lock), pod("", "a"), types.StrategicMergePatchType, `{"metadata":{"resourceVersion":"5"}}`},
 		"raw":                {client.RawPatch(types.JSONPatchType, []byte(`[]`)), pod("5"), types.JSONPatchType, `[]`},
 		"whole, merge":       {client.Merge, configMap(), types.MergePatchType, `{"metadata":{"name":"w","namespace":"n"}}`},
-		"whole, apply":       {client.Apply, configMap(), types.ApplyPatchType, `{"metadata":{"name":"w","namespace":"n"}}`}, //nolint:staticcheck // it has to work
+		"whole, apply":       {client.Apply, configMap(), types.ApplyPatchType, `{"metadata":{"name":"w","namespace":"n"}}`},
 		"merge unstructured": {client.MergeFrom(unstructuredObject(widgetKind)), metadataObject(widgetKind), types.MergePatchType, `{}`},
 	} {
 		t.Run(name, func(t *testing.T) {

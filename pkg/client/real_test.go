@@ -1,7 +1,7 @@
 package client_test
 
 import (
-	"context"
+	"crypto/rand"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -29,11 +29,10 @@ import (
 
 // sample is one kind of object: how it begins, and its patch and status.
 type sample struct {
-	typed   client.Object
-	list    client.ObjectList
-	gvk     schema.GroupVersionKind
-	status  map[string]any // nil if the kind has none
-	subject string         // a resource quantity of the spec, for errors
+	typed  client.Object
+	list   client.ObjectList
+	gvk    schema.GroupVersionKind
+	status map[string]any // nil if the kind has none
 }
 
 func samples() []sample {
@@ -228,7 +227,7 @@ func walk(t *testing.T, c client.Client, seen *observer, s sample, obj client.Ob
 	obj.SetResourceVersion("")
 	obj.SetAnnotations(map[string]string{"applied": "patch"})
 	obj.GetObjectKind().SetGroupVersionKind(s.gvk)
-	must(t, "apply patch", c.Patch(ctx, obj, client.Apply, client.ForceOwnership, client.FieldOwner("applier"))) //nolint:staticcheck // it has to work
+	must(t, "apply patch", c.Patch(ctx, obj, client.Apply, client.ForceOwnership, client.FieldOwner("applier")))
 	seen.mustHaveWritten(t, s.gvk, obj)
 	if got := obj.GetObjectKind().GroupVersionKind(); got != s.gvk {
 		t.Errorf("the patch made the object say it is a %s", got)
@@ -553,13 +552,15 @@ func TestKindsThatArriveLateAreFound(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	// The server is there for all runs, so every run has a kind of its own.
+	kind := "Gadget" + strings.ToLower(rand.Text())
 	late := &unstructured.Unstructured{}
-	late.SetGroupVersionKind(widgetVersion.WithKind("Gadget"))
+	late.SetGroupVersionKind(widgetVersion.WithKind(kind))
 	late.SetNamespace("default")
 	late.SetName("g")
 	if err := c.Create(t.Context(), late); !meta.IsNoMatchError(err) {
 		t.Fatalf("create of a kind that is not there: %v, want no match", err)
 	}
-	installCRD(t, config, widgetCRD("gadgets", "Gadget"))
-	must(t, "create", c.Create(context.WithoutCancel(t.Context()), late))
+	installCRD(t, config, widgetCRD(strings.ToLower(kind)+"s", kind))
+	must(t, "create", c.Create(t.Context(), late))
 }

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/workqueue"
-	"k8s.io/klog/v2"
 
 	"github.com/operon-dev/operon/pkg/controller/priorityqueue"
 	"github.com/operon-dev/operon/pkg/log"
@@ -23,28 +23,30 @@ type Controller = TypedController[reconcile.Request]
 
 // TypedController runs a reconciler. All methods may be called from any goroutine.
 type TypedController[request comparable] interface {
-	// Reconcile calls the reconciler, as a worker would: panics become errors, and the time-out applies. It neither looks at the queue nor keeps others
-	// from reconciling the same request.
+	// Reconcile calls the reconciler, as a worker would: panics become errors, and the time-out applies. It
+	// neither looks at the queue nor keeps others from reconciling the same request.
 	reconcile.TypedReconciler[request]
 
-	// Watch adds a source. One that is added after the controller was started is started at once, and not waited for. It returns
-	// what the source's Start returns, or an error if the controller has stopped.
+	// Watch adds a source. One that is added after the controller was started is started at once, and not
+	// waited for. It returns what the source's Start returns, or an error if the controller has stopped.
 	Watch(src source.TypedSource[request]) error
 
-	// Start runs the controller until ctx ends, and returns after all of its goroutines have. It returns an error if a source cannot be
-	// started or synced, and if it is called a second time.
+	// Start runs the controller until ctx ends, and returns after all of its goroutines have. It returns an
+	// error if a source cannot be started or synced, and if it is called a second time.
 	Start(ctx context.Context) error
 
 	// GetLogger returns the logger of the controller as a whole.
 	GetLogger() logr.Logger
 }
 
-// New returns a controller that mgr starts. The name has to be unique among mgr's controllers; see Options.SkipNameValidation.
+// New returns a controller that mgr starts. The name has to be unique among mgr's controllers; see
+// Options.SkipNameValidation.
 func New(name string, mgr manager.Manager, options Options) (Controller, error) {
 	return NewTyped(name, mgr, options)
 }
 
-// NewTyped returns a controller that mgr starts. The name has to be unique among mgr's controllers; see TypedOptions.SkipNameValidation.
+// NewTyped returns a controller that mgr starts. The name has to be unique among mgr's controllers; see
+// TypedOptions.SkipNameValidation.
 func NewTyped[request comparable](name string, mgr manager.Manager, options TypedOptions[request]) (TypedController[request], error) {
 	if mgr == nil {
 		return nil, fmt.Errorf("controller %q: no manager", name)
@@ -64,14 +66,14 @@ func NewTyped[request comparable](name string, mgr manager.Manager, options Type
 	return c, nil
 }
 
-// NewUnmanaged returns a controller that the caller starts. The name has to be unique among the unmanaged controllers of the
-// process; see Options.SkipNameValidation.
+// NewUnmanaged returns a controller that the caller starts. The name has to be unique among the unmanaged
+// controllers of the process; see Options.SkipNameValidation.
 func NewUnmanaged(name string, options Options) (Controller, error) {
 	return NewTypedUnmanaged(name, options)
 }
 
-// NewTypedUnmanaged returns a controller that the caller starts. The name has to be unique among the unmanaged controllers of
-// the process; see TypedOptions.SkipNameValidation.
+// NewTypedUnmanaged returns a controller that the caller starts. The name has to be unique among the
+// unmanaged controllers of the process; see TypedOptions.SkipNameValidation.
 func NewTypedUnmanaged[request comparable](name string, options TypedOptions[request]) (TypedController[request], error) {
 	c, err := newController(name, nil, options)
 	if err != nil {
@@ -95,17 +97,31 @@ func newController[request comparable](name string, mgr manager.Manager, options
 			return nil, err
 		}
 	}
-	options.setDefaults(name)
-	return &controller[request]{
+	options.setDefaults()
+	c := &controller[request]{
 		name:        name,
 		options:     options,
 		metrics:     shared.of(name),
 		releaseName: release,
-	}, nil
+	}
+	if options.LogConstructor == nil {
+		own := ownLogger(options.Logger, name, options.GroupKind)
+		c.options.LogConstructor = logConstructor[request](own, options.GroupKind)
+		c.loggerOf = func(r request, id types.UID) logr.Logger {
+			return onDemand(own, func() logr.Logger {
+				return c.options.LogConstructor(&r).WithValues("reconcileID", id)
+			})
+		}
+	} else {
+		c.loggerOf = func(r request, id types.UID) logr.Logger {
+			return c.options.LogConstructor(&r).WithValues("reconcileID", id)
+		}
+	}
+	return c, nil
 }
 
 // setDefaults fills in what neither the options nor the manager say.
-func (options *TypedOptions[request]) setDefaults(name string) {
+func (options *TypedOptions[request]) setDefaults() {
 	if options.MaxConcurrentReconciles <= 0 {
 		options.MaxConcurrentReconciles = 1
 	}
@@ -125,13 +141,10 @@ func (options *TypedOptions[request]) setDefaults(name string) {
 	}
 	if options.NewQueue == nil {
 		if byPriority {
-			options.NewQueue = newPriorityQueue[request](options.Logger.WithValues("controller", name))
+			options.NewQueue = newPriorityQueue[request](options.Logger)
 		} else {
 			options.NewQueue = newPlainQueue[request]
 		}
-	}
-	if options.LogConstructor == nil {
-		options.LogConstructor = logConstructor[request](options.Logger.WithValues("controller", name))
 	}
 }
 
@@ -149,22 +162,6 @@ func newPlainQueue[request comparable](name string, limiter workqueue.TypedRateL
 		Name:            name,
 		MetricsProvider: priorityqueue.NewMetricsProvider(metrics.Registry),
 	})
-}
-
-// logConstructor returns how loggers are made of a controller's own: by adding what names the object of the request, where it is one.
-func logConstructor[request comparable](logger logr.Logger) func(*request) logr.Logger {
-	return func(r *request) logr.Logger {
-		if r == nil {
-			return logger
-		}
-		if object, ok := any(r).(*reconcile.Request); ok {
-			return logger.WithValues(
-				"object", klog.KRef(object.Namespace, object.Name),
-				"namespace", object.Namespace, "name", object.Name,
-			)
-		}
-		return logger.WithValues("request", *r)
-	}
 }
 
 func valueOr[T any](p *T, otherwise T) T {

@@ -21,8 +21,8 @@ type collectors struct {
 	active     *prometheus.GaugeVec
 }
 
-// sharedCollectors returns the collectors of reg, which it makes if there are none. Where reg has other metrics of the same names, those stay, and the
-// controller's are counted but not exposed.
+// sharedCollectors returns the collectors of reg, which it makes if there are none. Where reg has other
+// metrics of the same names, those stay, and the controller's are counted but not exposed.
 func sharedCollectors(reg prometheus.Registerer) *collectors {
 	fresh := newCollectors()
 	if err := reg.Register(fresh); err != nil {
@@ -98,7 +98,8 @@ type instruments struct {
 	active   prometheus.Gauge
 }
 
-// of returns the metrics of the controller with that name. From then on they are exposed, as zero until something happens.
+// of returns the metrics of the controller with that name. From then on they are exposed, as zero until
+// something happens.
 func (c *collectors) of(controller string) *instruments {
 	m := &instruments{
 		errors:   c.errors.WithLabelValues(controller),

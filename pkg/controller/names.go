@@ -8,7 +8,8 @@ import (
 	"github.com/operon-dev/operon/pkg/manager"
 )
 
-// names are the controllers' names that are taken. They belong to the registry in which the names are labels, and each manager has its own.
+// names are the controllers' names that are taken. They belong to the registry in which the names are labels,
+// and each manager has its own.
 type names struct {
 	mu    sync.Mutex
 	taken map[ownedName]struct{}

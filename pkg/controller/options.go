@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/util/workqueue"
 
 	"github.com/operon-dev/operon/pkg/config"
@@ -13,22 +14,25 @@ import (
 // Options are a controller's options.
 type Options = TypedOptions[reconcile.Request]
 
-// TypedOptions are a controller's options. Reconciler is required; of the rest, the zero value means the default. For a controller that has a manager, the
-// manager's config.Controller comes before the default.
+// TypedOptions are a controller's options. Reconciler is required; of the rest, the zero value means the
+// default. For a controller that has a manager, the manager's config.Controller comes before the default.
 type TypedOptions[request comparable] struct {
-	// SkipNameValidation allows a name that another controller has. The metrics of controllers of the same name are counted together. Defaults to false.
+	// SkipNameValidation allows a name that another controller has. The metrics of controllers of the same
+	// name are counted together. Defaults to false.
 	//
-	// A name is taken from the making of a controller until its Start has returned. Managers do not mind each other's controllers.
+	// A name is taken from the making of a controller until its Start has returned. Managers do not mind each
+	// other's controllers.
 	SkipNameValidation *bool
 
-	// MaxConcurrentReconciles is the number of workers, and so of requests that are reconciled at the same time. Defaults to 1.
+	// MaxConcurrentReconciles is the number of workers, and so of requests that are reconciled at the same
+	// time. Defaults to 1.
 	MaxConcurrentReconciles int
 
 	// CacheSyncTimeout is how long the controller waits, at its start, for its sources. Defaults to 2 minutes.
 	CacheSyncTimeout time.Duration
 
-	// RecoverPanic says whether a panic of the reconciler becomes an error of that reconciliation, instead of ending the process. Defaults to
-	// true.
+	// RecoverPanic says whether a panic of the reconciler becomes an error of that reconciliation, instead of
+	// ending the process. Defaults to true.
 	RecoverPanic *bool
 
 	// NeedLeaderElection says whether the manager starts the controller only when it is elected. Defaults to true.
@@ -37,26 +41,33 @@ type TypedOptions[request comparable] struct {
 	// Reconciler that is called. Required.
 	Reconciler reconcile.TypedReconciler[request]
 
-	// RateLimiter says how long a request waits that is queued again after an error. Defaults to 5 ms after the first, doubled with each further
-	// one, and 1000 s at most; without a priority queue, to workqueue.DefaultTypedControllerRateLimiter.
+	// RateLimiter says how long a request waits that is queued again after an error. Defaults to 5 ms after
+	// the first, doubled with each further one, and 1000 s at most; without a priority queue, to
+	// workqueue.DefaultTypedControllerRateLimiter.
 	RateLimiter workqueue.TypedRateLimiter[request]
 
-	// NewQueue makes the queue, when the controller starts. The controller shuts it down. Where it is a priorityqueue.PriorityQueue, priorities
-	// are used. Defaults to one; with UsePriorityQueue false, to client-go's workqueue.
+	// NewQueue makes the queue, when the controller starts. The controller shuts it down. Where it is a
+	// priorityqueue.PriorityQueue, priorities are used. Defaults to one; with UsePriorityQueue false, to
+	// client-go's workqueue.
 	NewQueue func(controllerName string, rateLimiter workqueue.TypedRateLimiter[request]) workqueue.TypedRateLimitingInterface[request]
 
 	// Logger from which the loggers are made where there is no LogConstructor. Defaults to the manager's, or log.Log.
 	Logger logr.Logger
 
-	// LogConstructor makes the logger of a reconciliation, to which its reconcileID is added, and, called with nil, that of the controller itself. The
-	// default adds the name of the controller and, of the object, the namespace and name.
+	// LogConstructor makes the logger of a reconciliation, to which its reconcileID is added, and, called
+	// with nil, that of the controller itself. The default adds the name of the controller and GroupKind,
+	// and, of the object, the namespace and name.
 	LogConstructor func(request *request) logr.Logger
+
+	// GroupKind is the kind of the objects that the requests name. The loggers say it, where there is no
+	// LogConstructor. A builder with For fills it in.
+	GroupKind schema.GroupKind
 
 	// UsePriorityQueue says which queue NewQueue makes where it is not set. Defaults to true.
 	UsePriorityQueue *bool
 
-	// EnableWarmup lets the sources start before the manager is elected, so that there is nothing to wait for after. It makes no difference to a controller that
-	// does not need election. Defaults to false.
+	// EnableWarmup lets the sources start before the manager is elected, so that there is nothing to wait for
+	// after. It makes no difference to a controller that does not need election. Defaults to false.
 	EnableWarmup *bool
 
 	// ReconciliationTimeout is how long the context of a reconciliation lasts. Defaults to no limit.

@@ -47,10 +47,15 @@ func (r *record) outcome() outcome {
 		return failed
 	case r.result.RequeueAfter > 0:
 		return requeuedAfter
-	case r.result.Requeue:
+	case asksAgain(r.result):
 		return requeued
 	}
 	return succeeded
+}
+
+func asksAgain(r reconcile.Result) bool {
+	//lint:ignore SA1019 reconcilers may still use what is deprecated
+	return r.Requeue
 }
 
 // terminal says whether the reconciliation ended with an error that is not to be retried.
@@ -81,8 +86,8 @@ func (m *instruments) observe(r *record) {
 func (r *record) log(logger logr.Logger) {
 	if r.err != nil {
 		logger.Error(r.err, "Reconciler error", "duration", r.took, "terminal", r.terminal(), "timedOut", r.timedOut)
-		if again := r.result; again.Requeue || again.RequeueAfter > 0 {
-			logger.Info("Reconciler returned an error and a result: the result is ignored", "requeueAfter", again.RequeueAfter)
+		if asksAgain(r.result) || r.result.RequeueAfter > 0 {
+			logger.Info("Reconciler returned an error and a result: the result is ignored", "requeueAfter", r.result.RequeueAfter)
 		}
 		return
 	}
@@ -94,7 +99,8 @@ func (r *record) log(logger logr.Logger) {
 
 type reconcileIDKey struct{}
 
-// ReconcileIDFromContext returns the ID of the reconciliation whose context ctx is, or "" where it is none's. Its log lines have it as reconcileID.
+// ReconcileIDFromContext returns the ID of the reconciliation whose context ctx is, or "" where it is none's.
+// Its log lines have it as reconcileID.
 var ReconcileIDFromContext = func(ctx context.Context) types.UID {
 	id, _ := ctx.Value(reconcileIDKey{}).(types.UID)
 	return id

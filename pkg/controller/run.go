@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/workqueue"
 
 	"github.com/operon-dev/operon/pkg/log"
@@ -21,6 +22,7 @@ type controller[request comparable] struct {
 	name        string
 	options     TypedOptions[request]
 	metrics     *instruments
+	loggerOf    func(request, types.UID) logr.Logger // of a reconciliation
 	releaseName func()
 
 	mu      sync.Mutex
@@ -68,8 +70,8 @@ func (c *controller[request]) Watch(src source.TypedSource[request]) error {
 	return in.add(src)
 }
 
-// Warmup starts the sources, if warm-up is enabled, and returns when they are synced. A manager calls it while it waits to be
-// elected. The sources stop when ctx ends or Start returns.
+// Warmup starts the sources, if warm-up is enabled, and returns when they are synced. A manager calls it
+// while it waits to be elected. The sources stop when ctx ends or Start returns.
 func (c *controller[request]) Warmup(ctx context.Context) error {
 	if !valueOr(c.options.EnableWarmup, false) || !c.NeedLeaderElection() {
 		return nil
@@ -176,9 +178,11 @@ func (c *controller[request]) close(in *intake[request]) {
 	c.releaseName()
 }
 
-// startAll starts the sources, all at once, and returns when all are synced, or with the error of the first that cannot be.
+// startAll starts the sources, all at once, and returns when all are synced, or with the error of the first
+// that cannot be.
 //
-// Each has a goroutine that ends when the source lets it: one whose Start or WaitForSync ignores its context is given up on.
+// Each has a goroutine that ends when the source lets it: one whose Start or WaitForSync ignores its context
+// is given up on.
 func (c *controller[request]) startAll(ctx context.Context, in *intake[request], sources []source.TypedSource[request]) error {
 	limit := c.options.CacheSyncTimeout
 	type answer struct {

@@ -305,7 +305,7 @@ func TestStopLetsWorkersFinishAndLeavesTheRest(t *testing.T) {
 					begun <- key
 					<-release
 					finished.Add(1)
-					return reconcile.Result{Requeue: true}, nil
+					return requeue(), nil
 				}),
 			})
 			c.Watch(adding(keys...))

@@ -74,7 +74,7 @@ func (c *controller[request]) process(ctx context.Context, q workQueue[request],
 	defer c.metrics.active.Dec()
 
 	rec := record{id: newReconcileID(), priority: priority, started: time.Now()}
-	logger := c.options.LogConstructor(&r).WithValues("reconcileID", rec.id)
+	logger := c.loggerOf(r, rec.id)
 	ctx = context.WithValue(log.IntoContext(ctx, logger), reconcileIDKey{}, rec.id)
 
 	c.call(ctx, r, &rec)
@@ -83,19 +83,21 @@ func (c *controller[request]) process(ctx context.Context, q workQueue[request],
 	rec.log(logger)
 
 	next := rec.nextPriority()
-	switch {
-	case rec.err != nil && rec.terminal():
+	switch rec.outcome() {
+	case succeeded:
 		q.Forget(r)
-	case rec.err != nil:
+	case failed:
+		if rec.terminal() {
+			q.Forget(r)
+			break
+		}
 		q.AddWithOpts(priorityqueue.AddOpts{RateLimited: true, Priority: &next}, r)
-	case rec.result.RequeueAfter > 0:
+	case requeued:
+		q.AddWithOpts(priorityqueue.AddOpts{RateLimited: true, Priority: &next}, r)
+	case requeuedAfter:
 		// The time asked for starts a new count: what failed before has been got over.
 		q.Forget(r)
 		q.AddWithOpts(priorityqueue.AddOpts{After: rec.result.RequeueAfter, Priority: &next}, r)
-	case rec.result.Requeue:
-		q.AddWithOpts(priorityqueue.AddOpts{RateLimited: true, Priority: &next}, r)
-	default:
-		q.Forget(r)
 	}
 }
 

@@ -28,7 +28,8 @@ type attempt struct {
 	Priority int
 }
 
-// attempts lets a controller reconcile one key of priority 3, with these answers one after the other, and returns when the attempts were made.
+// attempts lets a controller reconcile one key of priority 3, with these answers one after the other, and
+// returns when the attempts were made.
 func attempts(t *testing.T, o options, answers ...func() (reconcile.Result, error)) []attempt {
 	t.Helper()
 	var got []attempt
@@ -86,6 +87,11 @@ func (n noting) Done(item string) {
 	n.PriorityQueue.Done(item)
 }
 
+func requeue() reconcile.Result {
+	//lint:ignore SA1019 it has to work as long as it is there
+	return reconcile.Result{Requeue: true}
+}
+
 func TestWhatHappensAfterAReconciliation(t *testing.T) {
 	seven := 7
 	type answer = func() (reconcile.Result, error)
@@ -125,7 +131,7 @@ func TestWhatHappensAfterAReconciliation(t *testing.T) {
 			[]attempt{{0, 3}, {time.Minute, 7}},
 		},
 		"Requeue: again, with growing delays": {
-			[]answer{is(reconcile.Result{Requeue: true}, nil), is(reconcile.Result{Requeue: true}, nil)},
+			[]answer{is(requeue(), nil), is(requeue(), nil)},
 			[]attempt{{0, 3}, {5 * ms, 3}, {10 * ms, 3}},
 		},
 		"a negative RequeueAfter: nothing": {
@@ -214,7 +220,7 @@ func TestMetrics(t *testing.T) {
 		"terminal": func() (reconcile.Result, error) { return reconcile.Result{}, reconcile.TerminalError(io.EOF) },
 		"panic":    func() (reconcile.Result, error) { panic("oops") },
 		"after":    func() (reconcile.Result, error) { return reconcile.Result{RequeueAfter: time.Hour}, nil },
-		"requeue":  func() (reconcile.Result, error) { return reconcile.Result{Requeue: true}, nil },
+		"requeue":  func() (reconcile.Result, error) { return requeue(), nil },
 	}
 	var keys []string
 	for key := range answers {
@@ -233,10 +239,13 @@ func TestMetrics(t *testing.T) {
 	c.Watch(adding(keys...))
 	stop := run(t, c)
 	reconciled.Wait()
+	name := c.(*controller[string]).name
+	for gathered(t, name)["workqueue_work_duration_seconds{}"] < 6 {
+		time.Sleep(time.Millisecond)
+	}
 	if err := stop(); err != nil {
 		t.Fatal(err)
 	}
-	name := c.(*controller[string]).name
 	want := map[string]float64{
 		"controller_runtime_reconcile_total{result=success}":       1,
 		"controller_runtime_reconcile_total{result=error}":         3,

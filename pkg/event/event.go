@@ -13,7 +13,8 @@ type (
 	// DeleteEvent says that an object is gone.
 	DeleteEvent = TypedDeleteEvent[client.Object]
 
-	// GenericEvent says that something happened that has to do with an object: a timer, a webhook call, a change outside of the cluster.
+	// GenericEvent says that something happened that has to do with an object: a timer, a webhook call, a
+	// change outside of the cluster.
 	GenericEvent = TypedGenericEvent[client.Object]
 )
 
@@ -26,7 +27,8 @@ type TypedCreateEvent[object any] struct {
 	IsInInitialList bool
 }
 
-// TypedUpdateEvent says that an object changed, or that a resync repeats it: then both states have the same resourceVersion.
+// TypedUpdateEvent says that an object changed, or that a resync repeats it: then both states have the same
+// resourceVersion.
 type TypedUpdateEvent[object any] struct {
 	// ObjectOld is the state before.
 	ObjectOld object
@@ -40,8 +42,8 @@ type TypedDeleteEvent[object any] struct {
 	// Object is the last known state.
 	Object object
 
-	// DeleteStateUnknown is true where the deletion itself was missed, while the watch was interrupted for example: Object may then be older than
-	// the state in which it was deleted.
+	// DeleteStateUnknown is true where the deletion itself was missed, while the watch was interrupted for
+	// example: Object may then be older than the state in which it was deleted.
 	DeleteStateUnknown bool
 }
 

@@ -28,8 +28,8 @@ type Funcs = TypedFuncs[client.Object, reconcile.Request]
 
 // TypedFuncs is a handler made of functions. A nil function ignores its events.
 //
-// What CreateFunc adds for an object that was there when the watch began, and UpdateFunc for an update that changed nothing, has LowPriority unless they
-// say otherwise.
+// What CreateFunc adds for an object that was there when the watch began, and UpdateFunc for an update that
+// changed nothing, has LowPriority unless they say otherwise.
 type TypedFuncs[object any, request comparable] struct {
 	CreateFunc  func(context.Context, event.TypedCreateEvent[object], workqueue.TypedRateLimitingInterface[request])
 	UpdateFunc  func(context.Context, event.TypedUpdateEvent[object], workqueue.TypedRateLimitingInterface[request])

@@ -64,7 +64,8 @@ func handle(h EventHandler, before, after client.Object) map[string]added {
 	}
 }
 
-// each is what is to be expected of a handler that asks for these keys because of any event, and for those because of an update.
+// each is what is to be expected of a handler that asks for these keys because of any event, and for those
+// because of an update.
 func each(keys []string, updated []string) map[string]added {
 	return map[string]added{
 		"create": {0: keys}, "list": {LowPriority: keys},

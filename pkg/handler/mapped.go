@@ -17,13 +17,14 @@ type MapFunc = TypedMapFunc[client.Object, reconcile.Request]
 // TypedMapFunc says what is to be reconciled because of an event of an object.
 type TypedMapFunc[object any, request comparable] func(context.Context, object) []request
 
-// EnqueueRequestsFromMapFunc returns a handler that asks for what fn says. Because of an update it asks for what fn says of the state before and of the state after.
+// EnqueueRequestsFromMapFunc returns a handler that asks for what fn says. Because of an update it asks for
+// what fn says of the state before and of the state after.
 func EnqueueRequestsFromMapFunc(fn MapFunc) EventHandler {
 	return TypedEnqueueRequestsFromMapFunc(fn)
 }
 
-// TypedEnqueueRequestsFromMapFunc returns a handler that asks for what fn says. Because of an update it asks for what fn says of the state before and of the state
-// after.
+// TypedEnqueueRequestsFromMapFunc returns a handler that asks for what fn says. Because of an update it asks
+// for what fn says of the state before and of the state after.
 func TypedEnqueueRequestsFromMapFunc[object any, request comparable](fn TypedMapFunc[object, request]) TypedEventHandler[object, request] {
 	return mapped[object, request]{fn}
 }

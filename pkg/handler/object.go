@@ -56,7 +56,8 @@ func requestFor(o client.Object) reconcile.Request {
 	return reconcile.Request{NamespacedName: client.ObjectKeyFromObject(o)}
 }
 
-// asObject returns o as a Kubernetes object, or nil if it is none: sources may deal in other things, and in nil pointers.
+// asObject returns o as a Kubernetes object, or nil if it is none: sources may deal in other things, and in
+// nil pointers.
 func asObject[T any](o T) client.Object {
 	obj, ok := any(o).(client.Object)
 	if !ok {

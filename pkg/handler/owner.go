@@ -29,16 +29,16 @@ func OnlyControllerOwner() OwnerOption {
 	return func(e enqueueRequestForOwnerInterface) { e.setIsController(true) }
 }
 
-// EnqueueRequestForOwner returns a handler that asks for the owners of the type of ownerType that the object has. Because of an update it asks for those before and
-// for those after.
+// EnqueueRequestForOwner returns a handler that asks for the owners of the type of ownerType that the object
+// has. Because of an update it asks for those before and for those after.
 //
 // It panics where scheme does not know ownerType.
 func EnqueueRequestForOwner(scheme *runtime.Scheme, mapper meta.RESTMapper, ownerType client.Object, opts ...OwnerOption) EventHandler {
 	return TypedEnqueueRequestForOwner[client.Object](scheme, mapper, ownerType, opts...)
 }
 
-// TypedEnqueueRequestForOwner returns a handler that asks for the owners of the type of ownerType that the object has. Because of an update it asks for
-// those before and for those after.
+// TypedEnqueueRequestForOwner returns a handler that asks for the owners of the type of ownerType that the
+// object has. Because of an update it asks for those before and for those after.
 //
 // Owners of any version of the type count. mapper is asked, once, whether they live in namespaces.
 //

@@ -14,8 +14,9 @@ import (
 // LowPriority is the priority of requests for objects that nothing has happened to.
 const LowPriority = -100
 
-// WithLowPriorityWhenUnchanged returns a handler like u, except that what u adds for an object that was there when the watch began, or for an update that changed
-// nothing, has LowPriority unless u says otherwise. It makes no difference with a queue that has no priorities. The handlers of this package are like that
+// WithLowPriorityWhenUnchanged returns a handler like u, except that what u adds for an object that was there
+// when the watch began, or for an update that changed nothing, has LowPriority unless u says otherwise. It
+// makes no difference with a queue that has no priorities. The handlers of this package are like that
 // already.
 func WithLowPriorityWhenUnchanged[object client.Object, request comparable](u TypedEventHandler[object, request]) TypedEventHandler[object, request] {
 	return lowWhenUnchanged[object, request]{u}

@@ -88,7 +88,7 @@ func NewResourceLock(config *rest.Config, recorderProvider recorder.Provider, op
 		coordination,
 		resourcelock.ResourceLockConfig{
 			Identity: host + "_" + string(uuid.NewUUID()),
-			// The older API: the roles that operators come with allow events of that one.
+			//lint:ignore SA1019 the roles that operators come with allow events of the older API only
 			EventRecorder: recorderProvider.GetEventRecorderFor(options.LeaderElectionID),
 		},
 		options.LeaderLabels,

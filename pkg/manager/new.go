@@ -32,6 +32,7 @@ func New(config *rest.Config, options Options) (Manager, error) {
 		c.NewCache = options.NewCache
 		c.Client = options.Client
 		c.NewClient = options.NewClient
+		//lint:ignore SA1019 it is as deprecated here
 		c.EventBroadcaster = options.EventBroadcaster
 	})
 	if err != nil {

@@ -12,8 +12,9 @@ type RegistererGatherer interface {
 	prometheus.Gatherer
 }
 
-// Registry holds the metrics that managers expose. To use another one, set it
-// before any other package of this library is used.
+// Registry holds the metrics that managers expose. A program may put another
+// one in its place before it makes a manager; what was registered until then,
+// by the initialisation of packages, stays in the old one.
 var Registry RegistererGatherer = prometheus.NewRegistry()
 
 func init() {

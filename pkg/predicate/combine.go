@@ -8,7 +8,8 @@ import (
 	"github.com/operon-dev/operon/pkg/event"
 )
 
-// And returns a predicate that answers true where all of predicates do, and where there are none. It asks no further after the first false.
+// And returns a predicate that answers true where all of predicates do, and where there are none. It asks no
+// further after the first false.
 func And[object any](predicates ...TypedPredicate[object]) TypedPredicate[object] {
 	return and[object](predicates)
 }

@@ -52,12 +52,14 @@ func (p TypedFuncs[object]) Generic(e event.TypedGenericEvent[object]) bool {
 	return p.GenericFunc == nil || p.GenericFunc(e)
 }
 
-// NewPredicateFuncs returns a predicate that asks filter about the object of every event; of an update, about the new state.
+// NewPredicateFuncs returns a predicate that asks filter about the object of every event; of an update, about
+// the new state.
 func NewPredicateFuncs(filter func(object client.Object) bool) Funcs {
 	return NewTypedPredicateFuncs(filter)
 }
 
-// NewTypedPredicateFuncs returns a predicate that asks filter about the object of every event; of an update, about the new state.
+// NewTypedPredicateFuncs returns a predicate that asks filter about the object of every event; of an update,
+// about the new state.
 func NewTypedPredicateFuncs[object any](filter func(object object) bool) TypedFuncs[object] {
 	return TypedFuncs[object]{
 		CreateFunc:  func(e event.TypedCreateEvent[object]) bool { return filter(e.Object) },
@@ -67,7 +69,8 @@ func NewTypedPredicateFuncs[object any](filter func(object object) bool) TypedFu
 	}
 }
 
-// LabelSelectorPredicate returns a predicate for the objects that s selects; of an update, the new state counts. The error says what is wrong with s.
+// LabelSelectorPredicate returns a predicate for the objects that s selects; of an update, the new state
+// counts. The error says what is wrong with s.
 func LabelSelectorPredicate(s metav1.LabelSelector) (Predicate, error) {
 	selector, err := metav1.LabelSelectorAsSelector(&s)
 	if err != nil {
@@ -83,7 +86,8 @@ type (
 	// ResourceVersionChangedPredicate drops updates that changed nothing, as those of a resync.
 	ResourceVersionChangedPredicate = TypedResourceVersionChangedPredicate[client.Object]
 
-	// GenerationChangedPredicate drops updates that left metadata.generation as it was; see TypedGenerationChangedPredicate.
+	// GenerationChangedPredicate drops updates that left metadata.generation as it was; see
+	// TypedGenerationChangedPredicate.
 	GenerationChangedPredicate = TypedGenerationChangedPredicate[client.Object]
 
 	// AnnotationChangedPredicate drops updates that left the annotations as they were.
@@ -105,10 +109,11 @@ func (TypedResourceVersionChangedPredicate[T]) Update(e event.TypedUpdateEvent[T
 
 // TypedGenerationChangedPredicate drops updates that left metadata.generation as it was.
 //
-// The API server raises the generation of most objects when their spec changes, and not when their status does (of a custom resource
-// without the status subresource: also when the status does). So a controller that writes status does not trigger itself. On the other hand it does not
-// notice when somebody else changes the status. Some built-in kinds count differently, Deployments' annotations for one, and some have no generation at all: look
-// before filtering a kind by it. Deletion by finalizer raises the generation, too.
+// The API server raises the generation of most objects when their spec changes, and not when their status
+// does (of a custom resource without the status subresource: also when the status does). So a controller that
+// writes status does not trigger itself. On the other hand it does not notice when somebody else changes the
+// status. Some built-in kinds count differently, Deployments' annotations for one, and some have no
+// generation at all: look before filtering a kind by it. Deletion by finalizer raises the generation, too.
 //
 // To react to annotations or labels as well: Or(GenerationChangedPredicate{}, AnnotationChangedPredicate{}).
 type TypedGenerationChangedPredicate[object metav1.Object] struct {

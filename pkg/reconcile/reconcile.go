@@ -12,19 +12,21 @@ type Request struct {
 	types.NamespacedName
 }
 
-// Result is how a reconciliation ended, where it ended without an error. The zero value means: done, until something happens.
+// Result is how a reconciliation ended, where it ended without an error. The zero value means: done, until
+// something happens.
 type Result struct {
 	// Requeue asks for another call after a delay that grows with every further time, as after an error.
 	//
-	// Deprecated: Use RequeueAfter. A delay that the rate limiter makes up for errors says nothing about when it is worth looking again.
+	// Deprecated: Use RequeueAfter. A delay that the rate limiter makes up for errors says nothing about when
+	// it is worth looking again.
 	Requeue bool
 
-	// RequeueAfter, if it is greater than zero, asks for another call after this time, and makes the rate limiter forget earlier failures. An event
-	// that comes in the meantime leads to a call as always.
+	// RequeueAfter, if it is greater than zero, asks for another call after this time, and makes the rate
+	// limiter forget earlier failures. An event that comes in the meantime leads to a call as always.
 	RequeueAfter time.Duration
 
-	// Priority is the priority with which the request is queued again, after an error, too. nil means that it keeps the one it had. It has no effect with a queue that
-	// has no priorities.
+	// Priority is the priority with which the request is queued again, after an error, too. nil means that it
+	// keeps the one it had. It has no effect with a queue that has no priorities.
 	Priority *int
 }
 
@@ -36,17 +38,20 @@ func (r *Result) IsZero() bool {
 // Reconciler brings the object that a Request names to the state that is asked for.
 type Reconciler = TypedReconciler[Request]
 
-// TypedReconciler is a Reconciler whose requests are of any comparable type. Two requests that are equal are one to the queue.
+// TypedReconciler is a Reconciler whose requests are of any comparable type. Two requests that are equal are
+// one to the queue.
 //
-// It is called from as many goroutines at once as its controller is allowed to use, and never twice at once for equal requests.
+// It is called from as many goroutines at once as its controller is allowed to use, and never twice at once
+// for equal requests.
 type TypedReconciler[request comparable] interface {
 	// Reconcile brings what the request names to the state that is asked for, as far as that can be done now.
 	//
-	// ctx has the logger of this call (log.FromContext), and is cancelled when the controller stops, or when the reconciliation has a
-	// time-out and it is over.
+	// ctx has the logger of this call (log.FromContext), and is cancelled when the controller stops, or when
+	// the reconciliation has a time-out and it is over.
 	//
-	// After an error, the controller calls again, with delays that grow; except after a TerminalError. Of the Result, then, only Priority counts.
-	// Without an error it calls again when the Result says so, and whenever an event asks for it.
+	// After an error, the controller calls again, with delays that grow; except after a TerminalError. Of the
+	// Result, then, only Priority counts. Without an error it calls again when the Result says so, and
+	// whenever an event asks for it.
 	Reconcile(context.Context, request) (Result, error)
 }
 

@@ -1,8 +1,10 @@
 package reconcile
 
-// TerminalError marks an error as one that trying again will not mend: the controller logs and counts it, and waits for the next event instead of retrying.
+// TerminalError marks an error as one that trying again will not mend: the controller logs and counts it, and
+// waits for the next event instead of retrying.
 //
-// errors.Is(err, TerminalError(nil)) tells whether any error in err's tree is marked. errors.Is and errors.As see the wrapped error, too.
+// errors.Is(err, TerminalError(nil)) tells whether any error in err's tree is marked. errors.Is and errors.As
+// see the wrapped error, too.
 func TerminalError(wrapped error) error {
 	return &terminalError{wrapped}
 }

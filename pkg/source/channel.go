@@ -25,13 +25,14 @@ func WithPredicates[object any, request comparable](p ...predicate.TypedPredicat
 	return func(c *channel[object, request]) { c.predicates = append(c.predicates, p...) }
 }
 
-// WithBufferSize sets how many events each controller's share of the source holds before sending to the source blocks. The default is 1024.
+// WithBufferSize sets how many events each controller's share of the source holds before sending to the
+// source blocks. The default is 1024.
 func WithBufferSize[object any, request comparable](bufferSize int) ChannelOpt[object, request] {
 	return func(c *channel[object, request]) { c.buffer = bufferSize }
 }
 
-// Channel returns a source of the events that other code sends to source. Started by several controllers, each gets every event. When source is closed, the events
-// sent before are still handled.
+// Channel returns a source of the events that other code sends to source. Started by several controllers,
+// each gets every event. When source is closed, the events sent before are still handled.
 func Channel[object any](
 	source <-chan event.TypedGenericEvent[object],
 	handler handler.TypedEventHandler[object, reconcile.Request],
@@ -40,8 +41,8 @@ func Channel[object any](
 	return TypedChannel(source, handler, opts...)
 }
 
-// TypedChannel returns a source of the events that other code sends to source. Started by several controllers, each gets every event. When source is
-// closed, the events sent before are still handled.
+// TypedChannel returns a source of the events that other code sends to source. Started by several
+// controllers, each gets every event. When source is closed, the events sent before are still handled.
 func TypedChannel[object any, request comparable](
 	source <-chan event.TypedGenericEvent[object],
 	handler handler.TypedEventHandler[object, request],

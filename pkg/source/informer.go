@@ -16,10 +16,12 @@ import (
 	"github.com/operon-dev/operon/pkg/reconcile"
 )
 
-// Informer is a source of what an informer sees. A controller does not wait for it: whoever made the informer minds whether it is synced.
+// Informer is a source of what an informer sees. A controller does not wait for it: whoever made the informer
+// minds whether it is synced.
 type Informer = TypedInformer[client.Object, reconcile.Request]
 
-// TypedInformer is a source of what an informer sees. A controller does not wait for it: whoever made the informer minds whether it is synced.
+// TypedInformer is a source of what an informer sees. A controller does not wait for it: whoever made the
+// informer minds whether it is synced.
 type TypedInformer[object any, request comparable] struct {
 	// Informer whose events are handled. Required.
 	Informer cache.Informer

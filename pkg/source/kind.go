@@ -28,8 +28,8 @@ const (
 	longestPause = time.Second
 )
 
-// Kind returns a source of what happens to the objects of obj's kind, in the form of obj (typed, unstructured, metadata), as cache sees it. Where there are predicates,
-// all have to let an event pass.
+// Kind returns a source of what happens to the objects of obj's kind, in the form of obj (typed,
+// unstructured, metadata), as cache sees it. Where there are predicates, all have to let an event pass.
 func Kind[object client.Object](
 	cache cache.Cache,
 	obj object,
@@ -39,8 +39,8 @@ func Kind[object client.Object](
 	return TypedKind(cache, obj, handler, predicates...)
 }
 
-// TypedKind returns a source of what happens to the objects of obj's kind, in the form of obj (typed, unstructured, metadata), as cache sees it. Where there are
-// predicates, all have to let an event pass.
+// TypedKind returns a source of what happens to the objects of obj's kind, in the form of obj (typed,
+// unstructured, metadata), as cache sees it. Where there are predicates, all have to let an event pass.
 func TypedKind[object client.Object, request comparable](
 	cache cache.Cache,
 	obj object,
@@ -147,7 +147,8 @@ func (f *feed) run(ctx context.Context, c cache.Cache, obj client.Object, h tool
 	}
 }
 
-// informer gets obj's informer. Where the API server does not know the resource, it goes on asking until it does or ctx ends.
+// informer gets obj's informer. Where the API server does not know the resource, it goes on asking until it
+// does or ctx ends.
 func (f *feed) informer(ctx context.Context, c cache.Cache, obj client.Object) (cache.Informer, error) {
 	for pause := firstPause; ; pause = min(2*pause, longestPause) {
 		informer, err := c.GetInformer(ctx, obj, cache.BlockUntilSynced(false))

@@ -13,8 +13,8 @@ import (
 	"github.com/operon-dev/operon/pkg/predicate"
 )
 
-// notify returns what is added to an informer so that its notifications reach h, as events of typed objects, if all predicates let
-// them pass. They happen in ctx.
+// notify returns what is added to an informer so that its notifications reach h, as events of typed objects,
+// if all predicates let them pass. They happen in ctx.
 func notify[object any, request comparable](
 	ctx context.Context,
 	queue workqueue.TypedRateLimitingInterface[request],
@@ -69,7 +69,8 @@ func notify[object any, request comparable](
 	}
 }
 
-// lastState returns the object of a deletion's notification, and whether it may be older than the state in which the object was deleted.
+// lastState returns the object of a deletion's notification, and whether it may be older than the state in
+// which the object was deleted.
 func lastState(obj any) (last any, unknown bool) {
 	switch tombstone := obj.(type) {
 	case toolscache.DeletedFinalStateUnknown:

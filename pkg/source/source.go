@@ -15,8 +15,8 @@ type Source = TypedSource[reconcile.Request]
 
 // TypedSource fills a controller's queue with requests.
 type TypedSource[request comparable] interface {
-	// Start makes the source fill the queue from now on until ctx ends. It is called by the controller, and returns without waiting for
-	// anything.
+	// Start makes the source fill the queue from now on until ctx ends. It is called by the controller, and
+	// returns without waiting for anything.
 	Start(context.Context, workqueue.TypedRateLimitingInterface[request]) error
 }
 
@@ -27,8 +27,8 @@ type SyncingSource = TypedSyncingSource[reconcile.Request]
 type TypedSyncingSource[request comparable] interface {
 	TypedSource[request]
 
-	// WaitForSync returns nil when the source, which has been started, has queued what was there at its start, or an error saying why it cannot. When ctx
-	// ends first, the error says what it waited for.
+	// WaitForSync returns nil when the source, which has been started, has queued what was there at its
+	// start, or an error saying why it cannot. When ctx ends first, the error says what it waited for.
 	WaitForSync(ctx context.Context) error
 }
 
@@ -36,8 +36,8 @@ type TypedSyncingSource[request comparable] interface {
 type TypedOwnedSource[request comparable] interface {
 	TypedSource[request]
 
-	// StartIn is Start, except that the source's goroutines run in group. All of them end after ctx has ended. A controller calls StartIn
-	// in place of Start where a source has it.
+	// StartIn is Start, except that the source's goroutines run in group. All of them end after ctx has
+	// ended. A controller calls StartIn in place of Start where a source has it.
 	StartIn(ctx context.Context, group *sync.WaitGroup, queue workqueue.TypedRateLimitingInterface[request]) error
 }
 

@@ -27,7 +27,10 @@ func (c *Cluster) stop(discard bool) error {
 	case <-time.After(stopTimeout):
 		// What is left waits for answers that will not come; the store can be closed under it.
 	}
-	c.listener.Close()
+	if c.api == nil {
+		// A server that runs closes its listener, and takes it for a fault when somebody else does.
+		c.listener.Close()
+	}
 	if c.store != nil {
 		c.store.Stop()
 	}

@@ -1,7 +1,7 @@
 // Command demo shows the Memcached operator at work on a cluster of its own: it starts the cluster and the operator,
 // creates a Memcached, scales it, damages what belongs to it, deletes it, and watches how the operator answers.
 //
-//	demo --operon bin/operon --manager bin/memcached-manager [--keep]
+//	demo --operon bin/operon --manager bin/memcached [--keep]
 //
 // Every step has a time limit. The exit code is 0 when all of them were met, 1 when one was missed, 2 for a wrong
 // command line and 130 after an interrupt. No process and no file is left behind in any of these cases.
@@ -31,7 +31,7 @@ func run() int {
 	var d demo
 	var pause time.Duration
 	flag.StringVar(&d.operon, "operon", "bin/operon", "the operon `command`")
-	flag.StringVar(&d.manager, "manager", "bin/memcached-manager", "the `program` of the operator")
+	flag.StringVar(&d.manager, "manager", "bin/memcached", "the `program` of the operator")
 	flag.BoolVar(&d.keep, "keep", false, "stay up at the end, with the Memcached still there, until Ctrl-C")
 	flag.DurationVar(&pause, "pause", 1500*time.Millisecond, "on a terminal, leave the outcome of a step this `long` before the next begins")
 	flag.Parse()

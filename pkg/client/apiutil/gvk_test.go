@@ -1,6 +1,7 @@
 package apiutil_test
 
 import (
+	"crypto/rand"
 	"errors"
 	"net/http"
 	"testing"
@@ -98,7 +99,8 @@ func (*message) DeepCopyObject() runtime.Object { return &message{} }
 func (*message) Reset()                         {}
 
 func TestProtobufIsForKindsThatHaveIt(t *testing.T) {
-	gv := schema.GroupVersion{Group: "proto.example.com", Version: "v1"}
+	// What is added stays added, so every run has a group of its own.
+	gv := schema.GroupVersion{Group: rand.Text() + ".example.com", Version: "v1"}
 	kind := gv.WithKind("message")
 	if apiutil.HasProtobuf(kind) || !apiutil.HasProtobuf(corev1.SchemeGroupVersion.WithKind("Pod")) {
 		t.Error("client-go's kinds have a protobuf form, others do not")

@@ -25,8 +25,8 @@ func keys(n int) []string {
 	return keys
 }
 
-// BenchmarkAddGetDone1000 adds, gets and is done with 1,000 keys an op: with this queue, with client-go's plain workqueue, and with
-// its rate limiting one, each without and with metrics.
+// BenchmarkAddGetDone1000 adds, gets and is done with 1,000 keys an op: with this queue, with client-go's
+// plain workqueue, and with its rate limiting one, each without and with metrics.
 func BenchmarkAddGetDone1000(b *testing.B) {
 	provider := NewMetricsProvider(prometheus.NewRegistry())
 	limiter := workqueue.DefaultTypedItemBasedRateLimiter[string]()

@@ -7,12 +7,12 @@
 // Guaranteed:
 //   - A key is taken by one worker at a time. Added again meanwhile, it becomes due again after Done, and not before.
 //   - Of the keys that are due, a worker gets one of the highest priority, and of these the one that became due first.
-//   - Adding a key that waits already keeps the higher of both priorities and the earlier of both times. A key that is due and is
-//     raised goes to the end of its new priority.
+//   - Adding a key that waits already keeps the higher of both priorities and the earlier of both times. A
+//     key that is due and is raised goes to the end of its new priority.
 //   - A delayed key never becomes due before its time.
 //   - All methods may be called from any goroutine.
-//   - The queue has no goroutine of its own. Two timers, one for the delayed keys and one for the metrics of running work, are all that
-//     it sets off, and ShutDown returns after they are done.
+//   - The queue has no goroutine of its own. Two timers, one for the delayed keys and one for the metrics of
+//     running work, are all that it sets off, and ShutDown returns after they are done.
 //
 // Not guaranteed:
 //   - Low priorities are not aged: while keys of a higher priority keep coming, those of a lower one wait.

@@ -69,7 +69,8 @@ func (l *list[T]) remove(e *entry[T]) {
 	l.len--
 }
 
-// keptBands is how many bands are kept although they may be empty, so that the usual few priorities cost nothing to make.
+// keptBands is how many bands are kept although they may be empty, so that the usual few priorities cost
+// nothing to make.
 const keptBands = 16
 
 // band is the list of due entries of one priority.

@@ -17,19 +17,19 @@ const (
 
 // PriorityQueue is a rate limiting workqueue whose keys have priorities.
 //
-// Add, AddAfter and AddRateLimited add with priority 0. Get is GetWithPriority without the priority. Len counts the keys
-// that are due, those that wait for their own Done included and delayed ones not.
+// Add, AddAfter and AddRateLimited add with priority 0. Get is GetWithPriority without the priority. Len
+// counts the keys that are due, those that wait for their own Done included and delayed ones not.
 //
-// ShutDown makes the queue ignore what is added from then on and forgets the delayed keys; workers are still given what was due,
-// then told to end. ShutDownWithDrain waits until they are done with it besides.
+// ShutDown makes the queue ignore what is added from then on and forgets the delayed keys; workers are still
+// given what was due, then told to end. ShutDownWithDrain waits until they are done with it besides.
 type PriorityQueue[T comparable] interface {
 	workqueue.TypedRateLimitingInterface[T]
 
 	// AddWithOpts adds every item, as o says.
 	AddWithOpts(o AddOpts, Items ...T)
 
-	// GetWithPriority waits for an item that is due and takes it, until Done is called with it. With shutdown true there
-	// is no item and there will be none: the caller should end.
+	// GetWithPriority waits for an item that is due and takes it, until Done is called with it. With shutdown
+	// true there is no item and there will be none: the caller should end.
 	GetWithPriority() (item T, priority int, shutdown bool)
 }
 
@@ -52,8 +52,8 @@ type Opts[T comparable] struct {
 	// further one, 1000 s at most.
 	RateLimiter workqueue.TypedRateLimiter[T]
 
-	// MetricProvider makes the queue's metrics. Defaults to controller-runtime's workqueue_* metrics in metrics.Registry.
-	// A queue without a name has no metrics.
+	// MetricProvider makes the queue's metrics. Defaults to controller-runtime's workqueue_* metrics in
+	// metrics.Registry. A queue without a name has no metrics.
 	MetricProvider workqueue.MetricsProvider
 
 	// Log hears, at verbosity 1, how many keys a shutdown left undone. Defaults to nothing.

@@ -22,7 +22,7 @@ func checkDatabase(path string) (err error) {
 			err = fmt.Errorf("database: %v", p)
 		}
 	}()
-	db, err := bbolt.Open(path, 0o600, &bbolt.Options{ReadOnly: true, PreLoadFreelist: true, Timeout: time.Second})
+	db, err := bbolt.Open(path, 0o600, &bbolt.Options{ReadOnly: true, Timeout: time.Second})
 	if err != nil {
 		return fmt.Errorf("database: %w", err)
 	}

@@ -18,8 +18,12 @@ import (
 	"go.uber.org/zap/zapcore"
 )
 
-// Unix socket paths are limited to about a hundred bytes, depending on the system.
-const maxSocketPath = 100
+const (
+	// Unix socket paths are limited to about a hundred bytes, depending on the system.
+	maxSocketPath = 100
+	// A member that is alone elects itself within a tenth of a second, unless its log has lost who its members are.
+	electionTimeout = 15 * time.Second
+)
 
 // etcd preallocates two segments of its log; its default of 64 MB each is made for busy clusters.
 const walSegmentBytes = 8 << 20
@@ -30,7 +34,7 @@ func init() { wal.SegmentSizeBytes = walSegmentBytes }
 type Config struct {
 	// Dir holds etcd's data. It is created with mode 0700 where it does not exist.
 	Dir string
-	// SocketDir holds the Unix socket. A path too long for a socket is replaced by a private temporary directory.
+	// SocketDir holds the Unix socket. It is created with mode 0700 where it does not exist.
 	SocketDir string
 	// Durable forces every acknowledged write to disk.
 	Durable bool
@@ -42,9 +46,10 @@ type Config struct {
 type Server struct {
 	etcd      *embed.Etcd
 	socketDir string
-	ownSocket bool
-	fatal     *fatalHook
-	stop      sync.Once
+	// handle keeps a socket directory open that is reached through its descriptor.
+	handle *os.File
+	fatal  *fatalHook
+	stop   sync.Once
 }
 
 // CorruptError says that the store in Dir cannot be read.
@@ -127,6 +132,9 @@ func Start(ctx context.Context, cfg Config) (*Server, error) {
 	case <-s.fatal.done:
 		s.removeSocket()
 		return nil, &CorruptError{Dir: cfg.Dir, Reason: s.fatal.message()}
+	case <-time.After(electionTimeout):
+		s.Stop()
+		return nil, &CorruptError{Dir: cfg.Dir, Reason: "its log is incomplete"}
 	case err := <-s.etcd.Err():
 		s.Stop()
 		return nil, s.startError(cfg.Dir, err)
@@ -198,14 +206,6 @@ func (s *Server) Stop() {
 func (s *Server) socket() string { return filepath.Join(s.socketDir, "etcd.sock") }
 
 func (s *Server) prepareSocket() error {
-	if len(s.socket()) > maxSocketPath {
-		dir, err := os.MkdirTemp("", "operon-run-")
-		if err != nil {
-			return err
-		}
-		s.socketDir, s.ownSocket = dir, true
-		return nil
-	}
 	if err := os.MkdirAll(s.socketDir, 0o700); err != nil {
 		return err
 	}
@@ -213,13 +213,26 @@ func (s *Server) prepareSocket() error {
 	if err := os.Remove(s.socket()); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
+	if len(s.socket()) <= maxSocketPath {
+		return nil
+	}
+	handle, err := os.Open(s.socketDir)
+	if err != nil {
+		return err
+	}
+	short := fmt.Sprintf("/proc/self/fd/%d", handle.Fd())
+	if _, err := os.Stat(short); err != nil {
+		handle.Close()
+		return fmt.Errorf("path of %s is too long for a socket: choose a data directory with a shorter one", s.socketDir)
+	}
+	s.socketDir, s.handle = short, handle
 	return nil
 }
 
 func (s *Server) removeSocket() {
 	os.Remove(s.socket())
-	if s.ownSocket {
-		os.Remove(s.socketDir)
+	if s.handle != nil {
+		s.handle.Close()
 	}
 }
 

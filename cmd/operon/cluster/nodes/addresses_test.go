@@ -42,7 +42,7 @@ func TestClaimsOfOtherRangesAreIgnored(t *testing.T) {
 func TestMachinesShareNoAddress(t *testing.T) {
 	seen := map[string]bool{}
 	var last netip.Prefix
-	for i := range maxCount {
+	for i := range MaxCount {
 		m := newMachine(i)
 		if seen[m.hostIP] || last.IsValid() && last.Overlaps(m.podIPs) || !podRange.Overlaps(m.podIPs) {
 			t.Fatalf("%s: host %s, pods %s", m.name, m.hostIP, m.podIPs)

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"net/netip"
 	"runtime"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -17,16 +18,21 @@ const (
 	kubeletVersion = "v1.37.1"
 	// simulatedLabel marks the Node objects that this package made.
 	simulatedLabel = "sim.operon.dev/node"
-	// maxCount is how many ranges of podBits there are in podRange.
-	maxCount = 1024
-	podBits  = 19
+	podBits        = 19
 )
+
+// MaxCount is how many nodes can be simulated: each has a /19 of the pods' /9.
+const MaxCount = 1024
 
 var (
 	// podRange is divided among the nodes.
 	podRange = netip.MustParsePrefix("10.128.0.0/9")
 	// hostRange is set aside for tests of network devices (RFC 2544), so that no address in it is anybody's.
 	hostRange = netip.MustParsePrefix("198.18.0.0/15")
+
+	// What the scheduler and the API server demand of a node only if it says that it can do it. Pods with the restart rule
+	// RestartAllContainers demand one that is not here.
+	declaredFeatures = []string{"InPlacePodLevelResourcesVerticalScaling", "InPlacePodVerticalScalingInitContainers"}
 
 	// Roomy, so that nobody's pods are pending for want of a simulated resource.
 	capacity = corev1.ResourceList{
@@ -132,6 +138,7 @@ func (m *machine) describe(st *corev1.NodeStatus, now time.Time) {
 		OperatingSystem:         "linux",
 		Architecture:            runtime.GOARCH,
 	}
+	st.DeclaredFeatures = slices.Clone(declaredFeatures)
 	m.conditions(st, now)
 }
 

@@ -2,7 +2,6 @@ package nodes
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -25,7 +24,7 @@ import (
 
 // Options says how many nodes there are and how their pods behave by default.
 type Options struct {
-	// Count is the number of nodes, at most 1024; 1 when zero. Nodes of an earlier run beyond it are deleted with their pods.
+	// Count is the number of nodes, at most MaxCount; 1 when zero. Nodes of an earlier run beyond it are deleted with their pods.
 	Count int
 	// StartAfter is how long a pod that was bound takes until its containers start; at once when zero.
 	StartAfter time.Duration
@@ -43,8 +42,8 @@ func Run(ctx context.Context, cfg *rest.Config, o Options) error {
 	if o.Count == 0 {
 		o.Count = 1
 	}
-	if o.Count < 0 || o.Count > maxCount {
-		return fmt.Errorf("%d nodes: at most %d can be simulated", o.Count, maxCount)
+	if o.Count < 0 || o.Count > MaxCount {
+		return fmt.Errorf("%d nodes: at most %d can be simulated", o.Count, MaxCount)
 	}
 	if o.RunFor == 0 {
 		o.RunFor = time.Second
@@ -68,8 +67,9 @@ func Run(ctx context.Context, cfg *rest.Config, o Options) error {
 	}
 
 	// Registering does not wait for the controllers and they do not wait for it: the pods that are bound to a node before its controller is there are found in the first list.
-	g, ctx := errgroup.WithContext(ctx)
+	g, running := errgroup.WithContext(ctx)
 	g.Go(func() error {
+		ctx := running
 		if err := register(ctx, direct, machines); err != nil {
 			return err
 		}
@@ -83,9 +83,9 @@ func Run(ctx context.Context, cfg *rest.Config, o Options) error {
 		return nil
 	})
 	g.Go(func() error {
-		return insist(ctx, func() error { return control(ctx, cfg, o, byName) })
+		return insist(running, func() error { return control(running, cfg, o, byName) })
 	})
-	if err := g.Wait(); err != nil && !errors.Is(err, context.Canceled) {
+	if err := g.Wait(); err != nil && ctx.Err() == nil {
 		return fmt.Errorf("simulated nodes: %w", err)
 	}
 	return nil

@@ -73,9 +73,11 @@ func TestNodesAndPodsAreTakenOver(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	began := time.Now()
 	if err := c.stop(); err != nil {
 		t.Fatal(err)
 	}
+	t.Logf("nodes stopped in %s", time.Since(began).Round(time.Millisecond))
 	// What happened while nobody was there is made up for.
 	second := bare(nil)
 	second.Name = "q"

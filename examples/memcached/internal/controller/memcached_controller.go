@@ -125,12 +125,17 @@ func (r *MemcachedReconciler) ensure(ctx context.Context, memcached *cachev1alph
 	if err != nil {
 		return fmt.Errorf("%s %s: %w", kind, client.ObjectKeyFromObject(obj), err)
 	}
+	var reason, action string
 	switch result {
 	case controllerutil.OperationResultCreated:
-		r.Recorder.Eventf(memcached, obj, corev1.EventTypeNormal, "Created", "Create", "Created %s %s", kind, obj.GetName())
+		reason, action = "Created", "Create"
 	case controllerutil.OperationResultUpdated:
-		r.Recorder.Eventf(memcached, obj, corev1.EventTypeNormal, "Updated", "Update", "Updated %s %s", kind, obj.GetName())
+		reason, action = "Updated", "Update"
+	default:
+		return nil
 	}
+	logf.FromContext(ctx).Info(reason+" "+kind, "child", obj.GetName())
+	r.Recorder.Eventf(memcached, obj, corev1.EventTypeNormal, reason, action, "%s %s %s", reason, kind, obj.GetName())
 	return nil
 }
 

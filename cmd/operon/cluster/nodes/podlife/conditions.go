@@ -11,6 +11,9 @@ import (
 // conditions derives the conditions that a node owns from the container statuses and the phase.
 func (s *step) conditions() {
 	ended := terminal(s.status.Phase)
+	if s.find(corev1.PodScheduled) == nil { // a pod that was created on its node has seen no scheduler
+		s.condition(corev1.PodScheduled, true, "", "")
+	}
 	s.condition(corev1.PodReadyToStartContainers, s.sandbox() && !ended, "", "")
 
 	var incomplete []string

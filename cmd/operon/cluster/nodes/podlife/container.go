@@ -101,7 +101,6 @@ func (s *step) keepRunning(cs *corev1.ContainerStatus, p plan) {
 			cs.Ready = true
 		}
 	}
-	// What was asked for in a resize is given at once: a simulated node has it.
 	cs.AllocatedResources = p.resources.Requests.DeepCopy()
 	cs.Resources = nil
 	if len(p.resources.Requests) > 0 || len(p.resources.Limits) > 0 {

@@ -2,7 +2,7 @@ package podlife
 
 import (
 	"fmt"
-	"sort"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -125,14 +125,10 @@ func (p *podPlan) container(k kind, c *corev1.Container) plan {
 }
 
 func ruleMatches(r corev1.ContainerRestartRule, exitCode int32) bool {
-	if r.ExitCodes == nil {
+	if r.Action != corev1.ContainerRestartRuleActionRestart || r.ExitCodes == nil {
 		return false
 	}
-	in := false
-	for _, v := range r.ExitCodes.Values {
-		in = in || v == exitCode
-	}
-	return in == (r.ExitCodes.Operator == corev1.ContainerRestartRuleOnExitCodesOpIn)
+	return slices.Contains(r.ExitCodes.Values, exitCode) == (r.ExitCodes.Operator == corev1.ContainerRestartRuleOnExitCodesOpIn)
 }
 
 func (p *podPlan) steer(out *plan, name string) {
@@ -235,11 +231,8 @@ func hasContainer(pod *corev1.Pod, name string) bool {
 
 func (p *podPlan) problem(key, what string) {
 	text := fmt.Sprintf("annotation %s: %q %s", key, p.pod.Annotations[key], what)
-	for _, t := range p.problems {
-		if t == text {
-			return
-		}
+	if !slices.Contains(p.problems, text) {
+		p.problems = append(p.problems, text)
+		slices.Sort(p.problems)
 	}
-	p.problems = append(p.problems, text)
-	sort.Strings(p.problems)
 }

@@ -119,6 +119,11 @@ func (s *step) acknowledge() {
 	if st.Phase == "" {
 		st.Phase = corev1.PodPending
 	}
+	// What was asked for in a resize is given at once: a simulated node has it.
+	if r := s.pod.Spec.Resources; r != nil {
+		st.AllocatedResources = r.Requests.DeepCopy()
+		st.Resources = &corev1.ResourceRequirements{Requests: r.Requests.DeepCopy(), Limits: r.Limits.DeepCopy()}
+	}
 }
 
 // address gives the pod its address, which it has from the moment its sandbox exists.

@@ -322,11 +322,15 @@ func TestResizeIsGranted(t *testing.T) {
 	cpu := corev1.ResourceList{corev1.ResourceCPU: quantity("1")}
 	p.Status = Next(p, World{HostIP: "198.18.0.1", PodIP: "10.128.0.1"}, begin).Status
 	p.Spec.Containers[0].Resources.Requests = cpu
+	p.Spec.Resources = &corev1.ResourceRequirements{Requests: cpu}
 	p.Generation++
 	p.Status = Next(p, World{HostIP: "198.18.0.1", PodIP: "10.128.0.1"}, begin).Status
 	cs := p.Status.ContainerStatuses[0]
 	if cs.Resources == nil || !equality.Semantic.DeepEqual(cs.Resources.Requests, cpu) || !equality.Semantic.DeepEqual(cs.AllocatedResources, cpu) {
 		t.Errorf("requests %v, allocated %v", cs.Resources, cs.AllocatedResources)
+	}
+	if !equality.Semantic.DeepEqual(p.Status.Resources, p.Spec.Resources) || !equality.Semantic.DeepEqual(p.Status.AllocatedResources, cpu) {
+		t.Errorf("the pod's own requests %v, allocated %v", p.Status.Resources, p.Status.AllocatedResources)
 	}
 	if p.Status.ObservedGeneration != p.Generation {
 		t.Errorf("observed generation %d of %d", p.Status.ObservedGeneration, p.Generation)
