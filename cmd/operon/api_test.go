@@ -12,6 +12,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apiextensions "k8s.io/apiextensions-apiserver/pkg/client/clientset/clientset"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/fields"
@@ -38,6 +39,7 @@ func TestAPI(t *testing.T) {
 			"a service account may do what it is allowed to":               serviceAccountRights,
 			"kubectl explains, lists and applies":                          kubectlWalk,
 			"services get addresses":                                       serviceAddresses,
+			"a claim binds and its volume goes with it":                    claimBinds,
 		} {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
@@ -235,6 +237,31 @@ func serviceAddresses(t *testing.T, p *process) {
 	eventually(t, 10*time.Second, "service kubernetes", func(ctx context.Context) (bool, error) {
 		service, err := p.client(t).CoreV1().Services("default").Get(ctx, "kubernetes", metav1.GetOptions{})
 		return err == nil && service.Spec.ClusterIP == "10.96.0.1", err
+	})
+}
+
+func claimBinds(t *testing.T, p *process) {
+	client := p.client(t)
+	claims := client.CoreV1().PersistentVolumeClaims("default")
+	if _, err := claims.Create(t.Context(), &corev1.PersistentVolumeClaim{
+		ObjectMeta: metav1.ObjectMeta{Name: "data"},
+		Spec: corev1.PersistentVolumeClaimSpec{
+			AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
+			Resources:   corev1.VolumeResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")}},
+		},
+	}, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, 15*time.Second, "binding of the claim", func(ctx context.Context) (bool, error) {
+		claim, err := claims.Get(ctx, "data", metav1.GetOptions{})
+		return err == nil && claim.Status.Phase == corev1.ClaimBound, err
+	})
+	if err := claims.Delete(t.Context(), "data", metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, 15*time.Second, "end of the volume", func(ctx context.Context) (bool, error) {
+		volumes, err := client.CoreV1().PersistentVolumes().List(ctx, metav1.ListOptions{})
+		return err == nil && len(volumes.Items) == 0, err
 	})
 }
 

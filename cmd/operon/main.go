@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/operon-dev/operon/cmd/operon/cluster"
 	"github.com/operon-dev/operon/cmd/operon/kubectl"
@@ -39,9 +40,12 @@ const examples = `  # A Kubernetes control plane, without a container in sight
   operon kubectl get pods --all-namespaces`
 
 func newCommand() *cobra.Command {
+	// cobra takes over the flags that Kubernetes' packages declare for the process.
+	pflag.CommandLine = pflag.NewFlagSet("operon", pflag.ContinueOnError)
 	cmd := &cobra.Command{
 		Use:           "operon",
 		Short:         "Write, run and test Kubernetes operators",
+		Version:       version(),
 		Example:       examples,
 		SilenceErrors: true,
 		SilenceUsage:  true,

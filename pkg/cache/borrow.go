@@ -32,7 +32,10 @@ func Lend[T client.Object](ctx context.Context, c Cache, key client.ObjectKey) (
 			return none, fmt.Errorf("%s is not a pointer to a Go type", t)
 		}
 		obj := reflect.New(t.Elem()).Interface().(T)
-		return obj, c.Get(ctx, key, obj)
+		if err := c.Get(ctx, key, obj); err != nil {
+			return none, err
+		}
+		return obj, nil
 	}
 	obj, err := l.lend(ctx, t, key)
 	if err != nil {

@@ -84,12 +84,13 @@ func newStores(opts Options, open opener) (*stores, error) {
 
 // Start implements Informers.
 func (c *stores) Start(ctx context.Context) error {
-	defer func() {
-		for _, s := range c.all() {
-			s.stopped.open()
-		}
-	}()
-	return c.crew.run(ctx)
+	if err := c.crew.run(ctx); err != nil {
+		return err
+	}
+	for _, s := range c.all() {
+		s.stopped.open()
+	}
+	return nil
 }
 
 // WaitForCacheSync implements Informers.
@@ -106,7 +107,7 @@ func (c *stores) WaitForCacheSync(ctx context.Context) bool {
 			if s.claimed(f) == nil {
 				continue
 			}
-			if err := s.wait(ctx, f); err != nil {
+			if err := s.wait(ctx, f); err != nil && (ctx.Err() != nil || c.crew.ended.isOpen()) {
 				klog.FromContext(ctx).Error(err, "A resource is not cached yet", "resource", s.gvr.GroupResource())
 				complete = false
 			}
@@ -126,7 +127,7 @@ func (s *store) wait(ctx context.Context, f form) error {
 	case <-s.stopped.Done():
 		return fmt.Errorf("%s (%s): no longer watched", s.gvr.GroupResource(), f)
 	case <-ctx.Done():
-		return &notFilled{what: fmt.Sprintf("%s (%s)", s.gvr.GroupResource(), f), cause: s.fault(), ctx: context.Cause(ctx)}
+		return &notFilled{what: fmt.Sprintf("%s (%s)", s.gvr.GroupResource(), f), cause: s.fault(), ctx: ctx.Err()}
 	}
 }
 

@@ -41,10 +41,8 @@ func formOf(obj runtime.Object) form {
 // formSet is a set of forms.
 type formSet uint8
 
-func (s formSet) has(f form) bool          { return s&(1<<f) != 0 }
-func (s formSet) with(f form) formSet      { return s | 1<<f }
-func (s formSet) without(f form) formSet   { return s &^ (1 << f) }
-func (s formSet) holds(other formSet) bool { return s&other == other }
+func (s formSet) has(f form) bool     { return s&(1<<f) != 0 }
+func (s formSet) with(f form) formSet { return s | 1<<f }
 
 // fullest is the highest form in a set that is not empty.
 func (s formSet) fullest() form {

@@ -436,6 +436,8 @@ func TestReadsBeforeTheStart(t *testing.T) {
 	if err := c.Start(t.Context()); err == nil {
 		t.Error("started twice")
 	}
+	s.put("configmaps", configMap("a", "two", nil, "1"))
+	eventually(t, "an event after a second start was refused", func() bool { return rec.has("add a/two false") })
 }
 
 func TestReaderFailOnMissingInformer(t *testing.T) {

@@ -5,6 +5,7 @@ package envtest
 import (
 	"bufio"
 	"context"
+	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/rest"
 )
@@ -241,7 +243,7 @@ func TestRealControlPlane(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "crds.yaml"), []byte(twoCRDs), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	env := &Environment{CRDDirectoryPaths: []string{dir}, ErrorIfCRDPathMissing: true}
+	env := &Environment{CRDDirectoryPaths: []string{dir}, ErrorIfCRDPathMissing: true, Nodes: 2}
 	start := time.Now()
 	cfg, err := env.Start()
 	if err != nil {
@@ -269,6 +271,16 @@ func TestRealControlPlane(t *testing.T) {
 			t.Errorf("%s: %v", path, err)
 		}
 	}
+	t.Run("nodes are there", func(t *testing.T) {
+		raw, err := server.RESTClient().Get().AbsPath("/api/v1/nodes").SetHeader("Accept", "application/json").Do(ctx).Raw()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var nodes corev1.NodeList
+		if err := json.Unmarshal(raw, &nodes); err != nil || len(nodes.Items) != 2 {
+			t.Errorf("%d nodes, %v", len(nodes.Items), err)
+		}
+	})
 	t.Run("definitions are installed again over themselves", func(t *testing.T) {
 		options := CRDInstallOptions{Paths: []string{dir}}
 		crds, err := InstallCRDs(cfg, options)

@@ -119,7 +119,7 @@ func TestLeadershipIsHandedOver(t *testing.T) {
 		release  bool
 		min, max time.Duration
 	}{
-		{name: "after the lease has run out", min: 13 * time.Second, max: 20 * time.Second},
+		{name: "after the lease has run out", min: 13 * time.Second, max: 24 * time.Second},
 		{name: "at the next try, when it is released", release: true, max: 5 * time.Second},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

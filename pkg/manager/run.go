@@ -113,7 +113,7 @@ func (m *manager) Start(ctx context.Context) error {
 
 	var waiting sync.WaitGroup
 	defer waiting.Wait()
-	waits, stopWaiting := context.WithCancel(ctx)
+	waits, stopWaiting := context.WithCancel(logr.NewContext(ctx, m.logger))
 	defer stopWaiting()
 	cachesStarted := make(chan struct{})
 	members := m.caches.members()
@@ -240,7 +240,6 @@ func waitUntilStarted(ctx context.Context, members []Runnable) error {
 // stop stops everything in the opposite order of the start. It waits for grace
 // at most, or without end if grace is negative.
 func (m *manager) stop(election *election, grace time.Duration) error {
-	m.logger.Info("Stopping and waiting for runnables")
 	ctx, cancel := context.Background(), context.CancelFunc(func() {})
 	if grace >= 0 {
 		ctx, cancel = context.WithTimeout(ctx, grace)
@@ -249,6 +248,7 @@ func (m *manager) stop(election *election, grace time.Duration) error {
 
 	var late []string
 	for _, g := range []*group{m.leading, m.warmup, m.always, m.caches, m.servers} {
+		m.logger.Info("Stopping and waiting for " + g.name)
 		g.stop()
 		select {
 		case <-g.idle:

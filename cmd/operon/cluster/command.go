@@ -13,9 +13,6 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// started is when the process began, as near as a Go program can tell.
-var started = time.Now()
-
 const long = `Run a Kubernetes control plane in this process: etcd, kube-apiserver, the workload
 controllers, kube-scheduler and simulated nodes. All but the kubelet is the real
 Kubernetes; pods are scheduled and become Ready, but no container is started.
@@ -93,8 +90,9 @@ func run(ctx context.Context, opts Options, verbosity int, stopOnEOF bool, stdou
 		cancel(fmt.Errorf("the cluster cannot go on: %w", reason))
 	})
 
+	began := started()
 	settled := tuneMemory()
-	progress := newProgress(stderr, verbosity == 0)
+	progress := newProgress(stderr, began, verbosity == 0)
 	opts.Progress = progress.step
 	c, err := Start(ctx, opts)
 	progress.clear()
@@ -105,7 +103,7 @@ func run(ctx context.Context, opts Options, verbosity int, stopOnEOF bool, stdou
 		return err
 	}
 	fmt.Fprintf(stdout, "ready in %.2fs; kubeconfig %s; use it with: export KUBECONFIG=%s; kubectl get nodes\n",
-		time.Since(started).Seconds(), c.Kubeconfig(), shellQuote(c.Kubeconfig()))
+		time.Since(began).Seconds(), c.Kubeconfig(), shellQuote(c.Kubeconfig()))
 	settled()
 
 	select {

@@ -27,7 +27,7 @@
 //
 //   - Pods do not run: there is no kubelet, container or network. Services have addresses to which nothing can connect; exec, attach,
 //     port-forward and logs answer with errors unless the simulated nodes serve them.
-//   - There are no volumes: claims bind to volumes that somebody else makes.
+//   - Volumes hold nothing: claims of the default storage class bind to volumes that exist as objects only.
 //   - The service "kubernetes" has no endpoints, and aggregated API servers have no way to be reached through a service.
 //   - Several clusters in one process share what Kubernetes keeps process-wide: feature gates, logging, and the metrics
 //     that /metrics shows. They are otherwise independent; a process that starts and stops many of them

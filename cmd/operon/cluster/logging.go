@@ -8,7 +8,6 @@ import (
 	"sync/atomic"
 
 	"github.com/go-logr/logr"
-
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
 	"google.golang.org/grpc/grpclog"

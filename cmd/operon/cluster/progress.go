@@ -15,19 +15,20 @@ import (
 type progress struct {
 	mu     sync.Mutex
 	out    io.Writer
+	began  time.Time
 	redraw bool
 }
 
 // newProgress writes to out. Component messages on the same stream would tear a redrawn line, so redraw asks for a quiet stream.
-func newProgress(out io.Writer, quiet bool) *progress {
+func newProgress(out io.Writer, began time.Time, quiet bool) *progress {
 	f, ok := out.(*os.File)
-	return &progress{out: out, redraw: quiet && ok && term.IsTerminal(int(f.Fd()))}
+	return &progress{out: out, began: began, redraw: quiet && ok && term.IsTerminal(int(f.Fd()))}
 }
 
 func (p *progress) step(what string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	line := fmt.Sprintf("operon cluster: %.1fs starting %s", time.Since(started).Seconds(), what)
+	line := fmt.Sprintf("operon cluster: %.1fs starting %s", time.Since(p.began).Seconds(), what)
 	if p.redraw {
 		fmt.Fprintf(p.out, "\r\x1b[K%s ...", line)
 		return

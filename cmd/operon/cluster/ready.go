@@ -8,7 +8,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
@@ -53,7 +52,7 @@ func awaitNodes(ctx context.Context, client kubernetes.Interface, want int) erro
 		}
 		return len(ready) >= want, nil
 	}, func(event watch.Event) (bool, error) {
-		if node, ok := event.Object.(runtime.Object).(*corev1.Node); ok {
+		if node, ok := event.Object.(*corev1.Node); ok {
 			observe(ready, node)
 			if event.Type == watch.Deleted {
 				delete(ready, node.Name)

@@ -59,6 +59,9 @@ func startChild(name, path string, args, env []string, logFile string) (*child, 
 	stdout, stdoutWriter := io.Pipe()
 	c.stdout, c.cmd.Stdout = stdout, stdoutWriter
 	if err := c.cmd.Start(); err != nil {
+		if c.file != nil {
+			c.file.Close()
+		}
 		return nil, err
 	}
 	go func() {

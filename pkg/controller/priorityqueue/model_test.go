@@ -198,10 +198,3 @@ func TestQueueBehavesLikeItsModel(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) { check(t, seed, 300) })
 	}
 }
-
-func FuzzQueueBehavesLikeItsModel(f *testing.F) {
-	f.Add(uint64(1))
-	f.Fuzz(func(t *testing.T, seed uint64) {
-		synctest.Test(t, func(t *testing.T) { check(t, seed, 200) })
-	})
-}

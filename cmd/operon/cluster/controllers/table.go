@@ -10,7 +10,8 @@ type controller struct {
 	build func(ctx context.Context, env *environment) (run, error)
 }
 
-// workloadControllers work on a few resources each. The names are those of kube-controller-manager.
+// workloadControllers work on a few resources each. The names are those of kube-controller-manager, but for
+// the provisioner, which stands for one that a cluster brings along.
 var workloadControllers = []controller{
 	{"serviceaccount-token-controller", serviceAccountTokens},
 	{"serviceaccount-controller", serviceAccounts},
@@ -41,6 +42,7 @@ var workloadControllers = []controller{
 	{"persistentvolumeclaim-protection-controller", claimProtection},
 	{"persistentvolume-protection-controller", volumeProtection},
 	{"ephemeral-volume-controller", ephemeralVolumes},
+	{"simulated-volume-provisioner", simulatedVolumes},
 
 	{"clusterrole-aggregation-controller", clusterRoleAggregation},
 	{"certificatesigningrequest-approving-controller", certificateApproval},

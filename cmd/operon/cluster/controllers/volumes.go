@@ -11,7 +11,8 @@ import (
 	"k8s.io/kubernetes/pkg/controller/volume/pvprotection"
 )
 
-// persistentVolumeBinder binds claims to volumes. It has no volume plugins: volumes are made by hand or by an external provisioner.
+// persistentVolumeBinder binds claims to volumes. It has no volume plugins: volumes are made by hand or by an external
+// provisioner, such as simulatedVolumes.
 func persistentVolumeBinder(ctx context.Context, env *environment) (run, error) {
 	core := env.informers.Core().V1()
 	c, err := persistentvolume.NewController(ctx, persistentvolume.ControllerParameters{

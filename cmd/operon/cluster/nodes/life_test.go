@@ -70,6 +70,7 @@ func TestPodIsReadyAfterOneStatusWrite(t *testing.T) {
 			return
 		}
 	}
+	t.Fatal("the watch ended before the pod was ready")
 }
 
 func TestEventsAreTold(t *testing.T) {

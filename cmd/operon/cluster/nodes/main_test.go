@@ -143,25 +143,9 @@ func await(t *testing.T, limit time.Duration, what string, done func(ctx context
 	defer watching.Wait()
 	defer cancel()
 	for _, open := range watches {
-		w, err := open(ctx, metav1.ListOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
 		watching.Go(func() {
-			defer w.Stop()
-			for {
-				select {
-				case <-ctx.Done():
-					return
-				case _, ok := <-w.ResultChan():
-					if !ok {
-						return
-					}
-					select {
-					case changed <- struct{}{}:
-					default:
-					}
-				}
+			for ctx.Err() == nil {
+				follow(ctx, open, changed)
 			}
 		})
 	}
@@ -174,6 +158,28 @@ func await(t *testing.T, limit time.Duration, what string, done func(ctx context
 		case <-changed:
 		case <-ctx.Done():
 			t.Fatalf("%s: not within %s; last seen: %s", what, limit, state)
+		}
+	}
+}
+
+// follow tells changed of every event of a watch, and of its beginning, until it ends, as it does when the API server finds
+// that it is too slow.
+func follow(ctx context.Context, open watchFunc, changed chan<- struct{}) {
+	w, err := open(ctx, metav1.ListOptions{})
+	if err != nil {
+		time.Sleep(10 * time.Millisecond) // ctx is over, or the server is overwhelmed
+		return
+	}
+	defer w.Stop()
+	for more := true; more; {
+		select {
+		case changed <- struct{}{}:
+		default:
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case _, more = <-w.ResultChan():
 		}
 	}
 }

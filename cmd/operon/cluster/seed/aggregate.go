@@ -4,10 +4,9 @@ import (
 	"sort"
 
 	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
-
-	"k8s.io/apimachinery/pkg/api/equality"
 )
 
 // aggregate fills the roles that collect the rules of others (admin, edit, view), as the controller of aggregated roles does: without it they

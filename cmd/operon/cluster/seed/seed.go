@@ -10,6 +10,7 @@ import (
 	networkingv1 "k8s.io/api/networking/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
+	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -23,6 +24,9 @@ import (
 
 // Prefix is the key below which kube-apiserver keeps its objects.
 const Prefix = "/registry"
+
+// Provisioner is the provisioner of the default storage class.
+const Provisioner = "operon.dev/simulated"
 
 // Namespaces are those that every cluster has.
 var Namespaces = []string{metav1.NamespaceDefault, metav1.NamespaceSystem, metav1.NamespacePublic, corev1.NamespaceNodeLease}
@@ -39,6 +43,7 @@ func Objects(services *net.IPNet) (map[string][]byte, error) {
 	s.priorityClasses()
 	s.flowControl()
 	s.serviceNetwork(services)
+	s.storageClass()
 	return s.out, s.err
 }
 
@@ -169,5 +174,14 @@ func (s *seeder) serviceNetwork(services *net.IPNet) {
 			LastTransitionTime: s.now,
 			Message:            "Kubernetes default Service CIDR is ready",
 		}}},
+	})
+}
+
+// storageClass makes claims without a class work, as they do on any cluster that a user knows. It is the one object that
+// Kubernetes would not make.
+func (s *seeder) storageClass() {
+	s.add(storagev1.SchemeGroupVersion, "StorageClass", "storageclasses", &storagev1.StorageClass{
+		ObjectMeta:  metav1.ObjectMeta{Name: "standard", Annotations: map[string]string{"storageclass.kubernetes.io/is-default-class": "true"}},
+		Provisioner: Provisioner,
 	})
 }

@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -30,6 +31,9 @@ import (
 
 	cachev1alpha1 "github.com/operon-dev/operon/examples/memcached/api/v1alpha1"
 )
+
+// lookAgain is when a Reconcile that was overtaken by another writer is repeated, unless an event does so before.
+const lookAgain = time.Second
 
 // MemcachedReconciler reconciles Memcached objects. All its fields must be set.
 type MemcachedReconciler struct {
@@ -93,13 +97,14 @@ func (r *MemcachedReconciler) Reconcile(ctx context.Context, req ctrl.Request) (
 	}
 	if overtaken(err) {
 		logf.FromContext(ctx).V(1).Info("overtaken by another writer", "reason", err.Error())
-		return ctrl.Result{}, nil
+		return ctrl.Result{RequeueAfter: lookAgain}, nil
 	}
 	return ctrl.Result{}, err
 }
 
-// overtaken reports whether err says that an object changed, went or came while it was being reconciled. There is
-// nothing to retry then: that change is itself an event, and brings the next Reconcile.
+// overtaken reports whether err says that an object changed, went or came while it was being reconciled. Nothing is
+// wrong then. The event of that change mostly brings the next Reconcile, but not always: a Deployment that has lost its
+// owner reference doesn't lead here any more.
 func overtaken(err error) bool {
 	return apierrors.IsConflict(err) || apierrors.IsNotFound(err) || apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause)
 }
