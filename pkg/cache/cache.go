@@ -93,6 +93,10 @@ func (c *stores) Start(ctx context.Context) error {
 	return nil
 }
 
+// Started is closed when the cache can be read from; reads then wait for no more than what they ask for. The manager
+// waits for it, so that one resource that cannot be listed does not hold up the controllers of others.
+func (c *stores) Started() <-chan struct{} { return c.crew.started.Done() }
+
 // WaitForCacheSync implements Informers.
 func (c *stores) WaitForCacheSync(ctx context.Context) bool {
 	select {

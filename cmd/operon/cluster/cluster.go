@@ -18,6 +18,7 @@ import (
 	"github.com/operon-dev/operon/cmd/operon/cluster/datadir"
 	"github.com/operon-dev/operon/cmd/operon/cluster/etcd"
 	"github.com/operon-dev/operon/cmd/operon/cluster/kubeconfig"
+	"github.com/operon-dev/operon/cmd/operon/cluster/nodes"
 	"github.com/operon-dev/operon/cmd/operon/cluster/pki"
 	"github.com/operon-dev/operon/cmd/operon/cluster/scheduler"
 	"github.com/operon-dev/operon/cmd/operon/cluster/seed"
@@ -189,7 +190,7 @@ func (c *Cluster) openState(ctx context.Context) error {
 // serve runs the API server and returns when it answers.
 func (c *Cluster) serve(ctx, running context.Context) error {
 	api, err := apiserver.New(running, apiserver.Config{
-		Listener: c.listener, PKI: c.keys, Etcd: c.store.Endpoint(), Services: services,
+		Listener: c.listener, PKI: c.keys, Etcd: c.store.Endpoint(), Services: services, DialKubelet: nodes.Refuse,
 		// Another version may want other roles.
 		Seeded: c.dir.Fresh || c.dir.Kubernetes == kubeversion.Version,
 	})

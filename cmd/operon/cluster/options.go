@@ -6,6 +6,8 @@ import (
 
 	"go.uber.org/zap"
 	"k8s.io/client-go/rest"
+
+	"github.com/operon-dev/operon/cmd/operon/cluster/nodes"
 )
 
 // Options says how a cluster is to be. The zero value is a temporary cluster without nodes.
@@ -34,11 +36,8 @@ func (o *Options) validate() error {
 		return fmt.Errorf("port %d is not between 1 and 65535: choose another --port, or leave it out for a free one", o.Port)
 	case o.Nodes < 0:
 		return fmt.Errorf("%d nodes cannot be simulated: give --nodes 0 or more", o.Nodes)
-	case o.Nodes > maxNodes:
-		return fmt.Errorf("%d nodes cannot be simulated: give --nodes %d or fewer", o.Nodes, maxNodes)
+	case o.Nodes > nodes.MaxCount:
+		return fmt.Errorf("%d nodes cannot be simulated: give --nodes %d or fewer", o.Nodes, nodes.MaxCount)
 	}
 	return nil
 }
-
-// Each node has a /24 of its own in the pods' /8.
-const maxNodes = 5000

@@ -8,8 +8,10 @@ import (
 	"time"
 
 	utilerrors "k8s.io/apimachinery/pkg/util/errors"
+	utilnet "k8s.io/apimachinery/pkg/util/net"
 	genericapiserver "k8s.io/apiserver/pkg/server"
 	"k8s.io/apiserver/pkg/server/dynamiccertificates"
+	"k8s.io/apiserver/pkg/server/egressselector"
 	"k8s.io/client-go/rest"
 	aggregatorapiserver "k8s.io/kube-aggregator/pkg/apiserver"
 	"k8s.io/kubernetes/cmd/kube-apiserver/app"
@@ -25,7 +27,7 @@ const Issuer = "https://kubernetes.default.svc.cluster.local"
 // How long a stopping server waits for connections that clients keep open.
 const shutdownTimeout = 100 * time.Millisecond
 
-// Config says what the server serves, where and from which store. All fields but Seeded are needed.
+// Config says what the server serves, where and from which store. All fields but DialKubelet and Seeded are needed.
 type Config struct {
 	Listener net.Listener
 	PKI      *pki.PKI
@@ -33,6 +35,8 @@ type Config struct {
 	Etcd string
 	// Services is the network from which services get their addresses.
 	Services *net.IPNet
+	// DialKubelet opens the connections for kubectl logs, exec and port-forward. nil dials a node's address.
+	DialKubelet utilnet.DialFunc
 	// Seeded says that the store holds what the start-up hooks for RBAC and priority classes would create, so that
 	// they need not run. They poll once a second.
 	Seeded bool
@@ -119,6 +123,9 @@ func newOptions(cfg Config) (*options.ServerRunOptions, error) {
 	o.ServiceAccountSigningKeyFile = cfg.PKI.Path(pki.ServiceAccountKeyFile)
 	o.Authorization.Modes = []string{"Node", "RBAC"}
 	o.AllowPrivileged = true
+	if cfg.DialKubelet != nil {
+		o.KubeletConfig.Lookup = func(egressselector.NetworkContext) (utilnet.DialFunc, error) { return cfg.DialKubelet, nil }
+	}
 	o.ServiceClusterIPRanges = cfg.Services.String()
 	// A loopback address is not a valid endpoint.
 	o.EndpointReconcilerType = string(reconcilers.NoneEndpointReconcilerType)
