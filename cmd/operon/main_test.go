@@ -58,7 +58,7 @@ type process struct {
 	err    error
 }
 
-var readyLine = regexp.MustCompile(`^ready in [0-9.]+s; kubeconfig (\S+); use it with: export KUBECONFIG=\S+; kubectl get nodes$`)
+var readyLine = regexp.MustCompile(`^ready in [0-9.]+s; kubeconfig (\S+); use it with: export KUBECONFIG=\S+; \S+( kubectl)? get nodes$`)
 
 // launch starts the command with a temporary directory of its own and does not wait for anything.
 func launch(t testing.TB, args ...string) *process {

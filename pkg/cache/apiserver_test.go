@@ -41,6 +41,7 @@ type testServer struct {
 	stream   bool            // supports sendInitialEvents
 	hold     chan struct{}   // requests wait for it, if not nil
 	down     bool            // every connection is closed
+	putOff   int             // so many requests are told to come again in a minute
 }
 
 type testEvent struct {
@@ -211,6 +212,8 @@ func (s *testServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	s.requests = append(s.requests, verb+" "+r.URL.Path+"?"+r.URL.RawQuery)
 	forbidden, hold, down := s.forbid[req.resource], s.hold, s.down
+	putOff := s.putOff > 0
+	s.putOff--
 	s.mu.Unlock()
 	if down {
 		panic(http.ErrAbortHandler)
@@ -218,6 +221,11 @@ func (s *testServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if forbidden {
 		s.fail(w, http.StatusForbidden, metav1.StatusReasonForbidden,
 			fmt.Sprintf(`%s is forbidden: User "system:serviceaccount:ops:robot" cannot %s resource "%s" in API group "" at the cluster scope`, req.resource, verb, req.resource))
+		return
+	}
+	if putOff {
+		w.Header().Set("Retry-After", "60")
+		s.fail(w, http.StatusTooManyRequests, metav1.StatusReasonTooManyRequests, "storage is (re)initializing")
 		return
 	}
 	if hold != nil {

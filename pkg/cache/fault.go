@@ -27,7 +27,15 @@ func (t *fault) of(verb string) *atomic.Pointer[feedError] {
 type feedError struct {
 	verb, resource, namespace, subject string
 	err                                error
+	times                              int // in a row that this was the answer
 }
+
+// quiet says that there is nothing to tell (yet): an API server that takes a moment to serve a resource, as it does right after
+// the resource was defined, answers 429 until it has got ready.
+func (e *feedError) quiet() bool { return apierrors.IsTooManyRequests(e.err) && e.times < patience }
+
+// patience is how often in a row a feed is put off before that is worth a line.
+const patience = 4
 
 // Error implements error.
 func (e *feedError) Error() string {
@@ -50,17 +58,22 @@ func (t *fault) note(ctx context.Context, f *feed, verb string, err error) {
 	if ctx.Err() != nil || apierrors.IsResourceExpired(err) || apierrors.IsGone(err) {
 		return
 	}
-	now := &feedError{verb: verb, resource: f.store.gvr.GroupResource().String(), namespace: f.namespace, err: err}
+	now := &feedError{verb: verb, resource: f.store.gvr.GroupResource().String(), namespace: f.namespace, err: err, times: 1}
 	if apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err) {
 		now.subject = subjectOf(err)
 	}
-	old := t.of(verb).Swap(now)
+	old := t.of(verb).Load()
 	logger := klog.FromContext(ctx)
 	keys := []any{"verb", verb, "resource", now.resource, "version", f.store.gvr.Version, "namespace", f.namespace}
 	if now.subject != "" {
 		keys = append(keys, "subject", now.subject)
 	}
-	if old != nil && apierrors.ReasonForError(old.err) == apierrors.ReasonForError(err) && old.err.Error() == err.Error() {
+	same := old != nil && apierrors.ReasonForError(old.err) == apierrors.ReasonForError(err) && old.err.Error() == err.Error()
+	if same {
+		now.times = old.times + 1
+	}
+	t.of(verb).Store(now)
+	if now.quiet() || same && !old.quiet() {
 		logger.V(1).Info("A resource still cannot be watched", append(keys, "err", err)...)
 		return
 	}
@@ -73,7 +86,7 @@ func (t *fault) note(ctx context.Context, f *feed, verb string, err error) {
 
 // clear forgets a fault of the verb that works now.
 func (t *fault) clear(ctx context.Context, verb string) {
-	if old := t.of(verb).Swap(nil); old != nil {
+	if old := t.of(verb).Swap(nil); old != nil && !old.quiet() {
 		klog.FromContext(ctx).Info("The resource can be watched again", "verb", verb, "resource", old.resource, "namespace", old.namespace)
 	}
 }

@@ -38,7 +38,7 @@ type server struct {
 
 func newServer(config *rest.Config, http *http.Client, scheme *runtime.Scheme) *server {
 	return &server{
-		config: config, http: http, scheme: scheme,
+		config: config, http: withOwnPauses(http), scheme: scheme,
 		codecs: serializer.NewCodecFactory(scheme), params: runtime.NewParameterCodec(scheme),
 	}
 }

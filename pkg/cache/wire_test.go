@@ -329,6 +329,22 @@ func TestAResourceIsPickedUpOnceItIsAllowed(t *testing.T) {
 	}
 }
 
+func TestAFeedThatIsPutOffComesAgainSoon(t *testing.T) {
+	for _, obj := range []client.Object{&corev1.ConfigMap{}, &metav1.PartialObjectMetadata{}, &unstructured.Unstructured{}} {
+		t.Run(formOf(obj).String(), func(t *testing.T) {
+			obj.GetObjectKind().SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("ConfigMap"))
+			s := newTestServer(t)
+			s.putOff = 3
+			c := startCache(t, s, Options{})
+			ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second) // half of what the server asks for
+			defer cancel()
+			if _, err := c.GetInformer(ctx, obj); err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+}
+
 func TestAServerThatComesBackIsFollowedAgain(t *testing.T) {
 	s := newTestServer(t)
 	s.put("configmaps", configMap("a", "one", nil, "1"))

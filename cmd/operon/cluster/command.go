@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"os/signal"
 	"syscall"
 	"time"
@@ -102,8 +103,8 @@ func run(ctx context.Context, opts Options, verbosity int, stopOnEOF bool, stdou
 		}
 		return err
 	}
-	fmt.Fprintf(stdout, "ready in %.2fs; kubeconfig %s; use it with: export KUBECONFIG=%s; kubectl get nodes\n",
-		time.Since(began).Seconds(), c.Kubeconfig(), shellQuote(c.Kubeconfig()))
+	fmt.Fprintf(stdout, "ready in %.2fs; kubeconfig %s; use it with: export KUBECONFIG=%s; %s get nodes\n",
+		time.Since(began).Seconds(), c.Kubeconfig(), shellQuote(c.Kubeconfig()), kubectl())
 	settled()
 
 	select {
@@ -118,6 +119,14 @@ func run(ctx context.Context, opts Options, verbosity int, stopOnEOF bool, stdou
 		c.Stop()
 		return err
 	}
+}
+
+// kubectl is how to call it here: by its own name where it is installed, else as a verb of this binary.
+func kubectl() string {
+	if _, err := exec.LookPath("kubectl"); err == nil {
+		return "kubectl"
+	}
+	return shellQuote(os.Args[0]) + " kubectl"
 }
 
 var errAsked = errors.New("asked to stop")
