@@ -8,6 +8,10 @@ BIN    := $(CURDIR)/bin
 OPERON := $(BIN)/operon
 KEEP   ?=
 
+ifeq ($(shell command -v $(GO) 2>/dev/null),)
+$(error no Go found: install Go 1.26 or later and put its bin directory on PATH)
+endif
+
 # One setting for every build, so that nothing is compiled twice and bin/operon is static.
 export CGO_ENABLED := 0
 # Tests that need a Kubernetes API server start this binary.
