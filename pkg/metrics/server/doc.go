@@ -12,6 +12,6 @@
 //
 // # What is not guaranteed
 //
-// There is no authentication, unless a FilterProvider brings it. A self-signed certificate, made
+// There is no authentication, unless a FilterProvider brings it, such as the one of package filters. A self-signed certificate, made
 // when there is none in CertDir, is a new one after each start.
 package server
