@@ -24,7 +24,7 @@ RACE := $(shell command -v "$$($(GO) env CC)" >/dev/null 2>&1 && echo "env CGO_E
 
 .PHONY: help
 help: ## Print this list.
-	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .PHONY: build
 build: ## Build the command into bin/operon (the first time this compiles Kubernetes).
@@ -40,20 +40,26 @@ demo: build ## Watch a Memcached converge on a real control plane; KEEP=1 leaves
 test: build ## Run all tests, unit and on a real control plane; the library's with the race detector.
 	$(if $(findstring race,$(RACE)),,@echo "no C compiler found: the race detector is off")
 	$(GO) test ./cmd/operon/...
-	$(RACE) ./... ./examples/memcached/...
+	$(RACE) ./... ./bench/... ./examples/memcached/...
 
 .PHONY: lint
 lint: $(BIN)/staticcheck ## Run gofmt, go vet and staticcheck.
 	@unformatted=$$(gofmt -l .); if [ -n "$$unformatted" ]; then echo "run gofmt -w on:"; echo "$$unformatted"; exit 1; fi
-	$(GO) vet ./... ./examples/memcached/... ./cmd/operon/...
-	$(BIN)/staticcheck ./... ./examples/memcached/... ./cmd/operon/...
+	$(GO) vet ./... ./bench/... ./examples/memcached/... ./cmd/operon/...
+	$(BIN)/staticcheck ./... ./bench/... ./examples/memcached/... ./cmd/operon/...
 
 $(BIN)/staticcheck: hack/lint/go.mod hack/lint/go.sum
 	@cd hack/lint && GOWORK=off $(GO) build -o $@ honnef.co/go/tools/cmd/staticcheck
 
 .PHONY: bench
-bench: build ## Measure start-up, memory and the library's hot paths.
-	$(GO) test -run '^$$' -bench . -benchmem ./pkg/... ./cmd/operon/...
+bench: build ## Measure beside controller-runtime, and the start of the cluster; writes bench/RESULTS.md.
+	cd bench && $(GO) run . -write
+	cd cmd/operon && $(GO) test -run '^$$' -bench Start -benchtime 10x .
+
+.PHONY: bench-quick
+bench-quick: build ## The same in fewer rounds; writes nothing.
+	cd bench && $(GO) run . -quick
+	cd cmd/operon && $(GO) test -run '^$$' -bench Start -benchtime 3x .
 
 .PHONY: clean
 clean: ## Remove what was built.

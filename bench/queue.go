@@ -1,0 +1,61 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/operon-dev/operon/pkg/controller/priorityqueue"
+	"github.com/operon-dev/operon/pkg/reconcile"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/workqueue"
+	peerqueue "sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue"
+)
+
+const queued = 1000
+
+// queueRows adds 1,000 requests to a queue that lives on, then gets and finishes
+// them all, in one goroutine.
+func queueRows(rounds int) ([]row, error) {
+	requests := make([]reconcile.Request, queued)
+	for i := range requests {
+		requests[i] = reconcile.Request{NamespacedName: types.NamespacedName{Namespace: "default", Name: fmt.Sprintf("object-%04d", i)}}
+	}
+	ours := priorityqueue.New[reconcile.Request]("bench")
+	defer ours.ShutDown()
+	peer := peerqueue.New[reconcile.Request]("bench")
+	defer peer.ShutDown()
+	plain := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]())
+	defer plain.ShutDown()
+
+	const each = 20
+	costs, err := interleave(rounds,
+		repeat(each, addGetDone(ours, requests)),
+		repeat(each, addGetDone(peer, requests)),
+		repeat(each, addGetDone(plain, requests)),
+	)
+	if err != nil {
+		return nil, err
+	}
+	const name, priority = "Queue 1,000 requests: add, get, done", "priority queue (its default)"
+	return []row{
+		row{Name: name, Unit: nanoseconds, Ours: times(costs[0]), Peer: times(costs[1]), PeerName: priority}.wants(atMostRatio(0.2)),
+		row{Name: name, Unit: allocations, Ours: allocs(costs[0]), Peer: allocs(costs[1]), PeerName: priority}.wants(atMostRatio(0.2)),
+		{Name: name, Unit: nanoseconds, Ours: times(costs[0]), Peer: times(costs[2]), PeerName: "client-go plain queue"},
+		{Name: name, Unit: allocations, Ours: allocs(costs[0]), Peer: allocs(costs[2]), PeerName: "client-go plain queue"},
+	}, nil
+}
+
+func addGetDone(q workqueue.TypedInterface[reconcile.Request], requests []reconcile.Request) func() error {
+	return func() error {
+		for _, request := range requests {
+			q.Add(request)
+		}
+		for range requests {
+			request, shutdown := q.Get()
+			if shutdown {
+				return fmt.Errorf("the queue was shut down")
+			}
+			q.Done(request)
+		}
+		return nil
+	}
+}
