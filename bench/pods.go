@@ -76,9 +76,9 @@ func makePod(i int, random *rand.Rand) corev1.Pod {
 			}},
 			ManagedFields: []metav1.ManagedFieldsEntry{
 				{Manager: "kube-controller-manager", Operation: metav1.ManagedFieldsOperationUpdate, APIVersion: "v1", Time: &started,
-					FieldsType: "FieldsV1", FieldsV1: &metav1.FieldsV1{Raw: []byte(controllerFields)}},
+					FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(controllerFields)},
 				{Manager: "kubelet", Operation: metav1.ManagedFieldsOperationUpdate, APIVersion: "v1", Time: &started,
-					Subresource: "status", FieldsType: "FieldsV1", FieldsV1: &metav1.FieldsV1{Raw: []byte(kubeletFields)}},
+					Subresource: "status", FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(kubeletFields)},
 			},
 		},
 		Spec: corev1.PodSpec{
