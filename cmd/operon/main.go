@@ -14,22 +14,31 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/operon-dev/operon/cmd/operon/cluster"
+	"github.com/operon-dev/operon/cmd/operon/deploy"
+	"github.com/operon-dev/operon/cmd/operon/image"
 	"github.com/operon-dev/operon/cmd/operon/kubectl"
 	"github.com/operon-dev/operon/cmd/operon/kubeversion"
+	"github.com/operon-dev/operon/cmd/operon/kustomize"
 )
 
 func main() {
 	name := strings.TrimSuffix(filepath.Base(os.Args[0]), ".exe")
-	switch {
-	case name == "kubectl":
-		kubectl.Run(os.Args[1:])
-	case len(os.Args) > 1 && os.Args[1] == "kubectl":
-		kubectl.Run(os.Args[2:])
+	args := os.Args[1:]
+	if name == "operon" && len(args) > 0 {
+		name, args = args[0], args[1:]
+	}
+	err := error(nil)
+	switch name {
+	case "kubectl":
+		kubectl.Run(args)
+	case "kustomize":
+		err = kustomize.Run(context.Background(), args)
 	default:
-		if err := newCommand().ExecuteContext(context.Background()); err != nil {
-			fmt.Fprintln(os.Stderr, "operon:", err)
-			os.Exit(1)
-		}
+		err = newCommand().ExecuteContext(context.Background())
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "operon:", err)
+		os.Exit(1)
 	}
 }
 
@@ -71,6 +80,12 @@ func newCommand() *cobra.Command {
 			Run:                func(_ *cobra.Command, args []string) { kubectl.Run(args) },
 		},
 		&cobra.Command{
+			Use:                "kustomize",
+			Short:              "kustomize, of the version that kubectl has built in",
+			DisableFlagParsing: true,
+			RunE:               func(cmd *cobra.Command, args []string) error { return kustomize.Run(cmd.Context(), args) },
+		},
+		&cobra.Command{
 			Use:   "version",
 			Short: "Print the versions of operon and of its Kubernetes",
 			Args:  cobra.NoArgs,
@@ -79,6 +94,8 @@ func newCommand() *cobra.Command {
 			},
 		},
 	)
+	cmd.AddCommand(deploy.NewCommands()...)
+	cmd.AddCommand(image.NewBuildCommand(), image.NewPushCommand())
 	return cmd
 }
 

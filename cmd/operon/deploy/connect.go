@@ -1,0 +1,101 @@
+package deploy
+
+import (
+	"fmt"
+	"net"
+	"net/url"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+
+	"github.com/operon-dev/operon/pkg/client"
+)
+
+// Connect returns a client of the cluster that kubectl would use: the file kubeconfig if it is not empty, else KUBECONFIG's files,
+// else ~/.kube/config; in it the context of that name, or the current one.
+func Connect(kubeconfig, context string) (client.WithWatch, error) {
+	config, err := load(kubeconfig, context)
+	if err != nil {
+		return nil, err
+	}
+	scheme := runtime.NewScheme()
+	if err := clientgoscheme.AddToScheme(scheme); err != nil {
+		return nil, err
+	}
+	c, err := client.NewWithWatch(config, client.Options{Scheme: scheme})
+	if err != nil {
+		return nil, fmt.Errorf("cluster at %s: %w", config.Host, err)
+	}
+	return c, nil
+}
+
+// WriteKubeconfig writes to path a kubeconfig with nothing but the cluster that Connect would talk to, readable by its owner only, and
+// reports whether that cluster's API server is on this machine.
+func WriteKubeconfig(path, kubeconfig, context string) (local bool, err error) {
+	raw, err := configFor(kubeconfig, context).RawConfig()
+	if err != nil {
+		return false, fmt.Errorf("kubeconfig: %w", err)
+	}
+	if context != "" {
+		raw.CurrentContext = context
+	}
+	if err := clientcmdapi.MinifyConfig(&raw); err != nil {
+		return false, fmt.Errorf("kubeconfig: %w", err)
+	}
+	if err := clientcmdapi.FlattenConfig(&raw); err != nil {
+		return false, fmt.Errorf("kubeconfig: %w", err)
+	}
+	for _, cluster := range raw.Clusters {
+		server, err := url.Parse(cluster.Server)
+		if err != nil {
+			return false, fmt.Errorf("kubeconfig: %w", err)
+		}
+		ip := net.ParseIP(server.Hostname())
+		local = server.Hostname() == "localhost" || ip != nil && ip.IsLoopback()
+	}
+	if err := clientcmd.WriteToFile(raw, path); err != nil {
+		return false, fmt.Errorf("kubeconfig: %w", err)
+	}
+	return local, nil
+}
+
+// DefaultNamespace gives a namespaced object without a namespace the given one, as kubectl does.
+func DefaultNamespace(mapper meta.RESTMapper, object *unstructured.Unstructured, namespace string) error {
+	if object.GetNamespace() != "" {
+		return nil
+	}
+	gvk := object.GroupVersionKind()
+	mapping, err := mapper.RESTMapping(gvk.GroupKind(), gvk.Version)
+	if err != nil {
+		return fmt.Errorf("%s: %w", describe(object), err)
+	}
+	if mapping.Scope.Name() == meta.RESTScopeNameNamespace {
+		object.SetNamespace(namespace)
+	}
+	return nil
+}
+
+// configFor reads the kubeconfig that kubectl would use. Without one it is empty, and never localhost:8080.
+func configFor(kubeconfig, context string) clientcmd.ClientConfig {
+	rules := clientcmd.NewDefaultClientConfigLoadingRules()
+	rules.ExplicitPath = kubeconfig
+	return clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, &clientcmd.ConfigOverrides{CurrentContext: context})
+}
+
+func load(kubeconfig, context string) (*rest.Config, error) {
+	config, err := configFor(kubeconfig, context).ClientConfig()
+	switch {
+	case clientcmd.IsEmptyConfig(err):
+		return nil, fmt.Errorf("no cluster to talk to: set KUBECONFIG or --kubeconfig; `operon cluster` starts one and prints its own")
+	case err != nil:
+		return nil, fmt.Errorf("kubeconfig: %w", err)
+	}
+	config.QPS = -1 // the server's flow control is enough
+	config.WarningHandlerWithContext = rest.NoWarnings{}
+	return config, nil
+}

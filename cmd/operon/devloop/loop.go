@@ -1,0 +1,359 @@
+package devloop
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/operon-dev/operon/cmd/operon/deploy"
+	"github.com/operon-dev/operon/pkg/client"
+)
+
+// stepTime bounds what a cycle waits for from the cluster and the manager.
+const stepTime = 30 * time.Second
+
+// enableWebhooks is the variable by which the field's scaffolds tell a manager to do without webhooks.
+const enableWebhooks = "ENABLE_WEBHOOKS"
+
+// Options says what Run runs.
+type Options struct {
+	// Root is the project's directory, Name the project's name.
+	Root, Name string
+	// Kubeconfig and Context name the cluster to run against. When both are empty, the loop starts its own.
+	Kubeconfig, Context string
+	// Operon is the binary that runs the loop's own cluster, of Nodes simulated nodes, whose state DataDir keeps, unless it is empty.
+	Operon  string
+	Nodes   int
+	DataDir string
+	// Package is the manager's package below Root; Args are its arguments.
+	Package string
+	Args    []string
+	// Samples applies config/samples in each cycle.
+	Samples bool
+	// Generate writes what the generators make of the project's sources; what it finds wrong with them goes to stderr.
+	Generate func(ctx context.Context, root string, stderr io.Writer) error
+	// Stdout gets what the manager prints, Stderr what the loop has to say.
+	Stdout, Stderr io.Writer
+}
+
+// A loop is one call of Run.
+type loop struct {
+	Options
+	binary     string // of the manager
+	kubeconfig string // that the manager uses
+	temp       string // removed at the end
+	cluster    client.WithWatch
+	webhooks   *webhooks // nil: the cluster cannot reach this machine
+	own        bool      // the cluster goes away with the loop
+
+	manager *manager
+	running [sha256.Size]byte // the binary that manager was started from
+	told    bool              // that the manager ended by itself
+	// Registered is whether webhook configurations are on the cluster.
+	registered bool
+}
+
+func (l *loop) say(format string, args ...any) {
+	fmt.Fprintf(l.Stderr, "operon: "+format+"\n", args...)
+}
+
+// Run runs the loop until ctx ends. It returns an error when there is nothing to run against, not when the sources are wrong.
+func Run(ctx context.Context, o Options) (err error) {
+	temp, err := os.MkdirTemp("", "operon-run-")
+	if err != nil {
+		return err
+	}
+	l := &loop{Options: o, temp: temp, binary: filepath.Join(o.Root, "bin", "manager")}
+	defer func() { err = errors.Join(err, os.RemoveAll(temp)) }()
+
+	lost, stop, err := l.connect(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, stop()) }()
+	defer l.end()
+
+	w, err := newWatcher(l.Root)
+	if err != nil {
+		return fmt.Errorf("watching %s: %w", l.Root, err)
+	}
+	defer func() { err = errors.Join(err, w.close()) }()
+
+	for {
+		built, err := l.cycle(ctx)
+		if err != nil && ctx.Err() == nil {
+			l.say("%v; waiting for a change", err)
+		}
+		if err := l.awaitChange(ctx, w, built, lost); err != nil {
+			if ctx.Err() != nil {
+				return nil
+			}
+			return err
+		}
+	}
+}
+
+// connect makes the cluster ready for use: lost is closed when it has gone, stop lets go of it.
+func (l *loop) connect(ctx context.Context) (lost <-chan struct{}, stop func() error, err error) {
+	stop = func() error { return nil }
+	l.kubeconfig = l.Kubeconfig
+	if l.Kubeconfig == "" && l.Context == "" {
+		l.own = true
+		l.kubeconfig = filepath.Join(l.Root, "bin", "run.kubeconfig")
+		if err := os.MkdirAll(filepath.Dir(l.kubeconfig), 0o777); err != nil {
+			return nil, nil, err
+		}
+		p, err := startPlane(ctx, l.Operon, l.kubeconfig, l.DataDir, l.Nodes, l.Stderr)
+		if err != nil {
+			return nil, nil, err
+		}
+		lost = p.ended
+		stop = func() error { return errors.Join(p.stop(), removeIfThere(l.kubeconfig)) }
+		l.say("a control plane of your own is ready: export KUBECONFIG=%s", l.kubeconfig)
+	}
+	if l.cluster, err = deploy.Connect(l.kubeconfig, l.Context); err == nil && !l.own {
+		// The manager gets one file with one context: the one that was asked for.
+		l.kubeconfig = filepath.Join(l.temp, "kubeconfig")
+		var local bool
+		if local, err = deploy.WriteKubeconfig(l.kubeconfig, l.Kubeconfig, l.Context); err == nil && local {
+			l.webhooks, err = newWebhooks(l.temp)
+		}
+	} else if err == nil {
+		l.webhooks, err = newWebhooks(l.temp)
+	}
+	if err != nil {
+		return nil, nil, errors.Join(err, stop())
+	}
+	if os.Getenv(enableWebhooks) == "false" {
+		l.webhooks = nil
+	}
+	return lost, stop, nil
+}
+
+func removeIfThere(path string) error {
+	if err := os.Remove(path); !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// awaitChange returns when the sources differ from those that were built, or with an error when the loop is to end. It says when the
+// manager ends meanwhile.
+func (l *loop) awaitChange(ctx context.Context, w *watcher, built snapshot, lost <-chan struct{}) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	type change struct {
+		name string
+		err  error
+	}
+	changed := make(chan change, 1)
+	go func() {
+		name, err := w.next(ctx, built)
+		changed <- change{name, err}
+	}()
+	var ended <-chan struct{}
+	if l.manager != nil && !l.told {
+		ended = l.manager.ended
+	}
+	for {
+		select {
+		case <-ended:
+			ended, l.told = nil, true
+			if ctx.Err() == nil {
+				l.say("%s; waiting for a change", l.manager.ending())
+			}
+		case <-lost:
+			cancel()
+			<-changed
+			return errors.New("the control plane has ended: what it says is above")
+		case c := <-changed:
+			if c.err == nil {
+				l.say("%s has changed", c.name)
+			}
+			return c.err
+		}
+	}
+}
+
+// cycle makes everything follow the sources, and returns the snapshot of those that it took.
+func (l *loop) cycle(ctx context.Context) (snapshot, error) {
+	began := time.Now()
+	before, err := takeSnapshot(l.Root)
+	if err != nil {
+		return nil, err
+	}
+	if err := l.Generate(ctx, l.Root, l.Stderr); err != nil {
+		return before, err
+	}
+	// What the generators wrote is not a change to come back for.
+	built, err := takeSnapshot(l.Root)
+	if err != nil {
+		return before, err
+	}
+	digest, err := l.build(ctx)
+	if err != nil {
+		return built, err
+	}
+	if err := l.install(ctx); err != nil {
+		return built, err
+	}
+	restarted, err := l.restart(ctx, digest)
+	if err != nil {
+		return built, err
+	}
+	if err := l.register(ctx); err != nil {
+		return built, err
+	}
+	if l.Samples {
+		if err := l.apply(ctx, "config/samples", "-samples"); err != nil {
+			return built, err
+		}
+	}
+	if restarted {
+		l.say("the manager runs, %.1fs after the change; Ctrl-C ends it", time.Since(began).Seconds())
+	} else {
+		l.say("up to date, %.1fs after the change", time.Since(began).Seconds())
+	}
+	return built, nil
+}
+
+// build compiles the manager and returns the digest of its binary.
+func (l *loop) build(ctx context.Context) (digest [sha256.Size]byte, err error) {
+	next := l.binary + ".next"
+	// Without symbols the linker has half the work.
+	cmd := exec.CommandContext(ctx, "go", "build", "-ldflags=-s -w", "-o", next, l.Package)
+	cmd.Dir = l.Root
+	var said bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &said, &said
+	if err := cmd.Run(); err != nil {
+		l.Stderr.Write(said.Bytes())
+		if cmd.ProcessState == nil {
+			return digest, fmt.Errorf("no Go to build with: install Go and put its bin directory on PATH: %w", err)
+		}
+		if l.manager.running() {
+			return digest, errors.New("the project does not compile, the manager of before still runs")
+		}
+		return digest, errors.New("the project does not compile")
+	}
+	// By rename, because the binary that runs cannot be written to.
+	if err := os.Rename(next, l.binary); err != nil {
+		return digest, err
+	}
+	file, err := os.Open(l.binary)
+	if err != nil {
+		return digest, err
+	}
+	defer file.Close()
+	hash := sha256.New()
+	if _, err := io.Copy(hash, file); err != nil {
+		return digest, err
+	}
+	return [sha256.Size]byte(hash.Sum(nil)), nil
+}
+
+// install applies the project's definitions.
+func (l *loop) install(ctx context.Context) error { return l.apply(ctx, "config/crd", "-crds") }
+
+// apply applies a kustomize directory of the project as the set of that name; a directory that is not there is nothing to do. It says what
+// changed.
+func (l *loop) apply(ctx context.Context, dir, set string) error {
+	path := filepath.Join(l.Root, filepath.FromSlash(dir))
+	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	objects, err := deploy.Render(path)
+	if err != nil || len(objects) == 0 {
+		return err
+	}
+	return l.applyObjects(ctx, objects, set)
+}
+
+func (l *loop) applyObjects(ctx context.Context, objects []*unstructured.Unstructured, set string) error {
+	if l.webhooks != nil {
+		if _, err := l.webhooks.redirect(objects); err != nil {
+			return err
+		}
+	}
+	// What the tree does not place goes where kubectl would put it.
+	for _, object := range objects {
+		if err := deploy.DefaultNamespace(l.cluster.RESTMapper(), object, "default"); err != nil {
+			return err
+		}
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, stepTime, fmt.Errorf("%s are over", stepTime))
+	defer cancel()
+	report := deploy.NewReporter(io.Discard, io.Discard, false)
+	err := deploy.NewDeployer(l.cluster, report, false).Apply(ctx, deploy.Set{Namespace: "default", Name: l.Name + set + "-applyset"}, objects, deploy.ApplyOptions{NoWait: true})
+	for _, change := range report.Changes() {
+		if change.Result != deploy.Unchanged {
+			l.say("%s", change)
+		}
+	}
+	return err
+}
+
+// restart runs the binary with the given digest, in place of the manager that runs if that came from another one.
+func (l *loop) restart(ctx context.Context, digest [sha256.Size]byte) (restarted bool, err error) {
+	if l.manager.running() {
+		if digest == l.running {
+			return false, nil
+		}
+		l.manager.stop(ctx)
+	}
+	env := []string{"KUBECONFIG=" + l.kubeconfig, "TMPDIR=" + l.temp}
+	if l.webhooks == nil {
+		env = append(env, enableWebhooks+"=false")
+	}
+	l.manager, err = startManager(l.Root, l.binary, l.Args, env, l.Stdout)
+	l.running, l.told = digest, false
+	return err == nil, err
+}
+
+// register tells the API server to call the manager's webhooks on this machine, once they are served.
+func (l *loop) register(ctx context.Context) error {
+	objects, err := readManifests(l.Root)
+	if err != nil {
+		return err
+	}
+	if len(objects) == 0 && !l.registered {
+		return nil
+	}
+	if l.webhooks == nil {
+		l.say("webhooks are off: the API server cannot call this machine, or %s=false asks for it", enableWebhooks)
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, stepTime)
+	defer cancel()
+	if len(objects) > 0 {
+		if err := awaitServer(ctx, l.manager); err != nil {
+			return err
+		}
+	}
+	l.registered = true
+	return l.applyObjects(ctx, objects, "-webhooks")
+}
+
+// end stops the manager and, on a cluster that stays, takes the webhooks back: nobody answers them any more.
+func (l *loop) end() {
+	ctx, cancel := context.WithTimeout(context.Background(), stepTime)
+	defer cancel()
+	if l.registered && !l.own {
+		report := deploy.NewReporter(io.Discard, io.Discard, false)
+		set := deploy.Set{Namespace: "default", Name: l.Name + "-webhooks-applyset"}
+		if err := deploy.NewDeployer(l.cluster, report, false).Remove(ctx, set, nil); err != nil {
+			l.say("the webhooks are still registered, remove them by hand: %v", err)
+		}
+	}
+	if l.manager.running() {
+		l.manager.stop(ctx)
+	}
+}

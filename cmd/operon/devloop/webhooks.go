@@ -1,0 +1,142 @@
+package devloop
+
+import (
+	"context"
+	"crypto/tls"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/yaml"
+	"k8s.io/client-go/util/cert"
+)
+
+const (
+	// webhookPort is where a manager serves its webhooks unless its options say otherwise.
+	webhookPort = 9443
+	// certDir is where a manager looks for its certificate, below the directory for temporary files, unless its options say
+	// otherwise. Giving the manager a temporary directory of its own is enough for it to find ours.
+	certDir = "k8s-webhook-server/serving-certs"
+	// manifests is what the generators write the webhook configurations to, below the project's root.
+	manifests = "config/webhook/manifests.yaml"
+)
+
+// webhooks are what the API server is told in order to call a manager on this machine.
+type webhooks struct {
+	ca []byte // PEM
+}
+
+// newWebhooks makes a certificate for this machine and puts it where a manager with the temporary directory temp looks for it.
+func newWebhooks(temp string) (*webhooks, error) {
+	certificate, key, err := cert.GenerateSelfSignedCertKey("localhost", []net.IP{net.IPv4(127, 0, 0, 1)}, nil)
+	if err != nil {
+		return nil, fmt.Errorf("certificate for the webhooks: %w", err)
+	}
+	dir := filepath.Join(temp, filepath.FromSlash(certDir))
+	if err := errors.Join(
+		os.MkdirAll(dir, 0o700),
+		os.WriteFile(filepath.Join(dir, "tls.crt"), certificate, 0o600),
+		os.WriteFile(filepath.Join(dir, "tls.key"), key, 0o600),
+	); err != nil {
+		return nil, err
+	}
+	return &webhooks{ca: certificate}, nil
+}
+
+// client returns the client configuration for the service that one of the project's manifests names: the same path, on this machine.
+func (w *webhooks) client(inCluster map[string]any) map[string]any {
+	path, _, _ := unstructured.NestedString(inCluster, "service", "path")
+	return map[string]any{
+		"url":      "https://127.0.0.1:" + strconv.Itoa(webhookPort) + path,
+		"caBundle": base64.StdEncoding.EncodeToString(w.ca),
+	}
+}
+
+// redirect makes the webhook configurations and the conversions of definitions among objects call this machine, and reports whether
+// there are any.
+func (w *webhooks) redirect(objects []*unstructured.Unstructured) (bool, error) {
+	found := false
+	for _, object := range objects {
+		switch object.GetKind() {
+		case "ValidatingWebhookConfiguration", "MutatingWebhookConfiguration":
+			hooks, _, err := unstructured.NestedSlice(object.Object, "webhooks")
+			if err != nil {
+				return false, fmt.Errorf("%s %s: %w", object.GetKind(), object.GetName(), err)
+			}
+			for _, hook := range hooks {
+				if hook, ok := hook.(map[string]any); ok {
+					inCluster, _, _ := unstructured.NestedMap(hook, "clientConfig")
+					hook["clientConfig"] = w.client(inCluster)
+					found = true
+				}
+			}
+			if err := unstructured.SetNestedSlice(object.Object, hooks, "webhooks"); err != nil {
+				return false, err
+			}
+		case "CustomResourceDefinition":
+			inCluster, ok, err := unstructured.NestedMap(object.Object, "spec", "conversion", "webhook", "clientConfig")
+			if err != nil || !ok {
+				continue
+			}
+			if err := unstructured.SetNestedMap(object.Object, w.client(inCluster), "spec", "conversion", "webhook", "clientConfig"); err != nil {
+				return false, err
+			}
+			found = true
+		}
+	}
+	return found, nil
+}
+
+// readManifests returns the webhook configurations of the project; none where it has none.
+func readManifests(root string) ([]*unstructured.Unstructured, error) {
+	file, err := os.Open(filepath.Join(root, filepath.FromSlash(manifests)))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	var objects []*unstructured.Unstructured
+	decoder := yaml.NewYAMLOrJSONDecoder(file, 4096)
+	for {
+		object := &unstructured.Unstructured{}
+		if err := decoder.Decode(&object.Object); err != nil {
+			if errors.Is(err, io.EOF) {
+				return objects, nil
+			}
+			return nil, fmt.Errorf("%s: %w", manifests, err)
+		}
+		if len(object.Object) > 0 {
+			objects = append(objects, object)
+		}
+	}
+}
+
+// awaitServer returns when the manager's webhook server answers, or with an error when it does not in time.
+func awaitServer(ctx context.Context, m *manager) error {
+	dialer := &tls.Dialer{Config: &tls.Config{InsecureSkipVerify: true}} // whether it is there, not who it is
+	address := net.JoinHostPort("127.0.0.1", strconv.Itoa(webhookPort))
+	for {
+		connection, err := dialer.DialContext(ctx, "tcp", address)
+		if err == nil {
+			return connection.Close()
+		}
+		// Nothing tells when another process begins to listen; so ask again.
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("the manager does not serve its webhooks at %s: %w", address, err)
+		case <-m.ended:
+			return errors.New(m.ending())
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}

@@ -1,0 +1,188 @@
+package project
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"sigs.k8s.io/yaml"
+)
+
+const (
+	// FileName is the name of the file.
+	FileName = "PROJECT"
+
+	// Layout is the only layout that Operon writes into: the one of Kubebuilder v4.
+	Layout = "go.kubebuilder.io/v4"
+
+	// version is that of the format, not of the project.
+	version = "3"
+
+	head = `# What this project consists of. operon keeps this file; so can kubebuilder.
+`
+)
+
+// ErrNotFound says that a directory is in no project.
+var ErrNotFound = errors.New("there is no PROJECT file here or above: go to a project's directory, or make one with operon init")
+
+// A Project is the content of a PROJECT file.
+type Project struct {
+	// Domain is what the groups of the project's own kinds end in.
+	Domain string `json:"domain,omitempty"`
+	// Layout names the plugins whose layout the project has, as "go.kubebuilder.io/v4".
+	Layout []string `json:"layout,omitempty"`
+	// MultiGroup gives every group directories of its own.
+	MultiGroup bool `json:"multigroup,omitempty"`
+	// ProjectName is the prefix of the names of everything that is deployed.
+	ProjectName string `json:"projectName,omitempty"`
+	// Repo is the path of the Go module.
+	Repo string `json:"repo,omitempty"`
+	// Resources are in the order in which they were created.
+	Resources []*Resource `json:"resources,omitempty"`
+	// Version is that of the format.
+	Version string `json:"version,omitempty"`
+
+	root  string
+	head  string
+	extra map[string]json.RawMessage
+}
+
+// New returns a project without resources, whose root is a directory. It is written by the caller, from Marshal.
+func New(root string) *Project {
+	return &Project{Layout: []string{Layout}, Version: version, root: root, head: head}
+}
+
+// Find reads the project that a directory is in: the PROJECT file there, or in the nearest directory above. It returns
+// ErrNotFound where there is none.
+func Find(dir string) (*Project, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, err
+	}
+	for {
+		p, err := Load(dir)
+		if !errors.Is(err, fs.ErrNotExist) {
+			return p, err
+		}
+		parent := filepath.Dir(dir)
+		if parent == dir {
+			return nil, ErrNotFound
+		}
+		dir = parent
+	}
+}
+
+// Load reads the PROJECT file in a directory.
+func Load(root string) (*Project, error) {
+	path := filepath.Join(root, FileName)
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	p, err := Parse(data)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	p.root = root
+	return p, nil
+}
+
+// Parse reads the content of a PROJECT file. Of the formats, version 3 is the only one that it takes, and of the layouts, those for Go.
+func Parse(data []byte) (*Project, error) {
+	p := &Project{}
+	if err := yaml.Unmarshal(data, p); err != nil {
+		return nil, fmt.Errorf("not a project: %w", err)
+	}
+	if p.Version != version {
+		return nil, fmt.Errorf("version %q of the format is not supported, only %q: kubebuilder's migration guide says how to get there", p.Version, version)
+	}
+	for _, line := range strings.SplitAfter(string(data), "\n") {
+		if !strings.HasPrefix(line, "#") {
+			break
+		}
+		p.head += line
+	}
+	return p, nil
+}
+
+// Root is the directory that the project was read from, or is made for.
+func (p *Project) Root() string { return p.root }
+
+// Marshal returns the content of the PROJECT file.
+func (p *Project) Marshal() ([]byte, error) {
+	data, err := yaml.Marshal(p)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", FileName, err)
+	}
+	return append([]byte(p.head), data...), nil
+}
+
+// UnmarshalJSON keeps fields that the type does not have.
+func (p *Project) UnmarshalJSON(data []byte) error {
+	type plain Project
+	return unmarshal(data, (*plain)(p), &p.extra)
+}
+
+// MarshalJSON adds the fields that UnmarshalJSON kept.
+func (p *Project) MarshalJSON() ([]byte, error) {
+	type plain Project
+	return marshal((*plain)(p), p.extra)
+}
+
+// Resource returns the resource of a group, version and kind, or nil. The group is without its domain.
+func (p *Project) Resource(group, version, kind string) *Resource {
+	for _, r := range p.Resources {
+		if r.Group == group && r.Version == version && r.Kind == kind {
+			return r
+		}
+	}
+	return nil
+}
+
+// Versions returns the resources of one kind of a group, one for each version.
+func (p *Project) Versions(group, kind string) []*Resource {
+	var versions []*Resource
+	for _, r := range p.Resources {
+		if r.Group == group && r.Kind == kind {
+			versions = append(versions, r)
+		}
+	}
+	return versions
+}
+
+// Add adds a resource.
+func (p *Project) Add(r *Resource) { p.Resources = append(p.Resources, r) }
+
+// Remove takes a resource out.
+func (p *Project) Remove(r *Resource) {
+	for i := range p.Resources {
+		if p.Resources[i] == r {
+			p.Resources = append(p.Resources[:i:i], p.Resources[i+1:]...)
+			return
+		}
+	}
+}
+
+// HasWebhooks reports whether any resource has webhooks.
+func (p *Project) HasWebhooks() bool {
+	for _, r := range p.Resources {
+		if !r.Webhooks.Empty() {
+			return true
+		}
+	}
+	return false
+}
+
+// HasAPI reports whether the project has types of its own.
+func (p *Project) HasAPI() bool {
+	for _, r := range p.Resources {
+		if r.API != nil {
+			return true
+		}
+	}
+	return false
+}
