@@ -42,6 +42,7 @@ type testServer struct {
 	hold     chan struct{}   // requests wait for it, if not nil
 	down     bool            // every connection is closed
 	putOff   int             // so many requests are told to come again in a minute
+	broken   int             // the status that every request is answered with, without a body that says more; 0 for none
 }
 
 type testEvent struct {
@@ -211,12 +212,16 @@ func (s *testServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	s.mu.Lock()
 	s.requests = append(s.requests, verb+" "+r.URL.Path+"?"+r.URL.RawQuery)
-	forbidden, hold, down := s.forbid[req.resource], s.hold, s.down
+	forbidden, hold, down, broken := s.forbid[req.resource], s.hold, s.down, s.broken
 	putOff := s.putOff > 0
 	s.putOff--
 	s.mu.Unlock()
 	if down {
 		panic(http.ErrAbortHandler)
+	}
+	if broken != 0 {
+		http.Error(w, "<html>out of order</html>", broken)
+		return
 	}
 	if forbidden {
 		s.fail(w, http.StatusForbidden, metav1.StatusReasonForbidden,

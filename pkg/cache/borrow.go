@@ -17,7 +17,8 @@ type lender interface {
 
 var _ lender = &stores{}
 
-// Lend returns the cached object itself: nothing is copied, nothing is allocated. T is a pointer to a Go type that the
+// Lend returns the cached object itself: nothing is copied, nothing is allocated, unless the kind is held compact
+// ([ByObject].Compact): then it is decoded for the caller. T is a pointer to a Go type that the
 // scheme knows, such as *corev1.Pod.
 //
 // The object is shared with everybody who reads it. It must not be changed, nor anything it leads to; it stays as it is
@@ -72,7 +73,7 @@ func (c *stores) lend(ctx context.Context, t reflect.Type, key client.ObjectKey)
 	if err != nil {
 		return nil, err
 	}
-	obj, _, err := c.lookUp(ctx, p, formTyped, key)
+	obj, _, _, err := c.lookUp(ctx, p, formTyped, key)
 	return obj, err
 }
 
@@ -88,7 +89,11 @@ func (c *stores) lendAll(ctx context.Context, t reflect.Type, opts []client.List
 		return nil, nil, err
 	}
 	for _, e := range entries {
-		// An object that does not fit the Go type is an error here and not in the middle of the sequence.
+		// An object that does not fit the Go type is an error here and not in the middle of the sequence. What is held in
+		// the Go type does fit.
+		if e.form == formTyped {
+			continue
+		}
 		if _, err := e.view(p.resource, formTyped); err != nil {
 			return nil, nil, err
 		}

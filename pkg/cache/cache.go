@@ -1,13 +1,16 @@
 package cache
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -51,8 +54,11 @@ func New(cfg *rest.Config, opts Options) (Cache, error) {
 type stores struct {
 	options Options
 	byKind  map[schema.GroupVersionKind]ByObject
-	open    opener
+	driver  driver
 	crew    *crew
+
+	detector   *detector // nil if nobody looks for mutations
+	restricted bool      // to the namespaces in options.DefaultNamespaces, which is guarded by mu
 
 	mu        sync.RWMutex
 	kinds     map[schema.GroupVersionKind]*place
@@ -63,12 +69,13 @@ type stores struct {
 // place is where the store of a resource is, when there is one.
 type place struct {
 	*resource
-	store atomic.Pointer[store]
+	store  atomic.Pointer[store]
+	fields []fieldDef // indexes that each store is to have; guarded by stores.mu
 }
 
 var (
-	_ Cache                = &stores{}
-	_ client.WriteObserver = &stores{}
+	_ Cache                      = &stores{}
+	_ client.SubresourceObserver = &stores{}
 )
 
 func newStores(opts Options, open opener) (*stores, error) {
@@ -76,10 +83,17 @@ func newStores(opts Options, open opener) (*stores, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &stores{
-		options: opts, byKind: byKind, open: open, crew: newCrew(),
+	opts.DefaultNamespaces = maps.Clone(opts.DefaultNamespaces)
+	c := &stores{
+		restricted: len(opts.DefaultNamespaces) > 0,
+		driver:     driver{open: open, onError: opts.DefaultWatchErrorHandler, newInformer: opts.NewInformer},
+		options:    opts, byKind: byKind, crew: newCrew(), detector: newDetector(opts.OnMutation),
 		kinds: map[schema.GroupVersionKind]*place{}, resources: map[schema.GroupVersionResource]*place{},
-	}, nil
+	}
+	if c.detector != nil {
+		c.crew.do(c.detector.run)
+	}
+	return c, nil
 }
 
 // Start implements Informers.
@@ -89,6 +103,9 @@ func (c *stores) Start(ctx context.Context) error {
 	}
 	for _, s := range c.all() {
 		s.stopped.open()
+	}
+	if c.detector != nil {
+		c.detector.checkAll(time.Now())
 	}
 	return nil
 }
@@ -200,6 +217,9 @@ func (c *stores) placeOfKind(gvk schema.GroupVersionKind) (*place, error) {
 	if r.goType, err = goTypeOf(c.options.Scheme, r); err != nil {
 		return nil, err
 	}
+	if r.goType != nil {
+		r.deepCopyInto = deepCopyIntoOf(r.goType)
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if p := c.kinds[gvk]; p != nil {
@@ -214,10 +234,10 @@ func (c *stores) placeOfKind(gvk schema.GroupVersionKind) (*place, error) {
 	return p, nil
 }
 
-// claim makes sure that a resource is watched in a form.
-func (c *stores) claim(p *place, f form) (*store, *claim, error) {
+// claim makes sure that a resource is watched in a form, for a use of it.
+func (c *stores) claim(p *place, f form, u use) (*store, *claim, error) {
 	if s := p.store.Load(); s != nil {
-		if held := s.claimed(f); held != nil {
+		if held := s.use(f, u); held != nil {
 			return s, held, nil
 		}
 	}
@@ -225,23 +245,36 @@ func (c *stores) claim(p *place, f form) (*store, *claim, error) {
 	defer c.mu.Unlock()
 	s := p.store.Load()
 	if s == nil {
-		all, err := c.options.settingsOf(p.resource, c.byKind[p.gvk])
+		all, err := c.options.settingsOf(p.resource, c.byKind[p.gvk], c.restricted)
 		if err != nil {
 			return nil, nil, err
 		}
 		s = newStore(p.resource, all, c.options.KeepManagedFields)
-		held, _ := s.want(f)
+		s.detector = c.detector
+		if on := cmp.Or(c.byKind[p.gvk].Compact, c.options.DefaultCompact); on != nil && *on {
+			s.compact = &packer{}
+		}
+		for _, ix := range p.fields {
+			if err := s.addField(ix); err != nil {
+				return nil, nil, err
+			}
+		}
+		held, _ := s.want(f, u)
 		p.store.Store(s)
-		for _, f := range s.feeds {
-			c.crew.do(func(ctx context.Context) { f.run(ctx, c.open, c.options.DefaultWatchErrorHandler) })
+		for _, f := range s.feeds() {
+			c.feed(f)
 		}
 		if c.crew.ended.isOpen() {
 			s.stopped.open()
 		}
 		return s, held, nil
 	}
-	held, _ := s.want(f)
+	held, _ := s.want(f, u)
 	return s, held, nil
+}
+
+func (c *stores) feed(f *feed) {
+	c.crew.do(func(ctx context.Context) { f.run(ctx, c.driver) })
 }
 
 // readable is the store of a resource once it can be read in a form.
@@ -253,39 +286,25 @@ func (c *stores) readable(ctx context.Context, p *place, f form) (*store, error)
 		return nil, &ErrCacheNotStarted{}
 	}
 	if c.options.ReaderFailOnMissingInformer {
-		if s := p.store.Load(); s == nil || s.claimed(f) == nil {
+		if !p.wanted(f) {
 			return nil, &ErrResourceNotCached{GVK: p.gvk}
 		}
 	}
-	s, _, err := c.claim(p, f)
-	if err != nil {
-		return nil, err
-	}
-	return s, s.wait(ctx, f)
-}
-
-// release ends the claim of a form, and the store with its last claim.
-func (c *stores) release(p *place, f form) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	s := p.store.Load()
-	if s == nil {
-		return
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.claims[f] == nil {
-		return
-	}
-	s.claims[f].removed.open()
-	s.claims[f] = nil
-	for _, held := range s.claims {
-		if held != nil {
-			return
+	for {
+		if err := ctx.Err(); err != nil {
+			// A reconciler that comes to its end must not start a watch that outlives its controller.
+			return nil, fmt.Errorf("%s (%s): %w", p.gvr.GroupResource(), f, err)
 		}
+		s, _, err := c.claim(p, f, toRead)
+		if err != nil {
+			return nil, err
+		}
+		err = s.wait(ctx, f)
+		if err == nil || !s.stopped.isOpen() || c.crew.ended.isOpen() || ctx.Err() != nil {
+			return s, err
+		}
+		// Those for whom it was watched have left meanwhile.
 	}
-	p.store.Store(nil)
-	s.stopped.open()
 }
 
 var errStartedTwice = errors.New("the cache has been started before")

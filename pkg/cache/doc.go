@@ -4,8 +4,8 @@
 // # Nouns
 //
 // A [Cache] has a store for each resource that is asked for. A store holds one entry per object, in one form for all
-// its readers: metadata only, the Go type, or all the server sent, whichever is the least that serves them. What a
-// reader gets (a Go type, unstructured, metadata) is a view of the entry. A feed lists and watches one namespace, or
+// its readers: metadata only, the Go type, or all the server sent, whichever is the least that serves them, decoded or
+// compact ([ByObject].Compact). What a reader gets (a Go type, unstructured, metadata) is a view of the entry. A feed lists and watches one namespace, or
 // all, and brings entries into the store; the client brings others, from the answers to its writes. An [Informer] is a
 // store in one form, as handlers see it.
 //
@@ -16,23 +16,28 @@
 //   - One state. Views of an object in different forms are of the same version. Fields that a Go type does not know are
 //     in the unstructured view.
 //   - Own writes. What a client that reads from this cache has written (created, updated, patched, applied, deleted) is
-//     what the next read shows, or something newer. No read waits for it. The labels, fields, namespaces and transforms
+//     what the next read shows, or something newer. No read waits for it. A write whose answer is not the object (scale,
+//     eviction) takes the time of one more request, by which a cached object is read back. The labels, fields, namespaces and transforms
 //     that restrict the cache hold for it as for what is watched.
 //   - No way back. The reads of one object show versions in their order. A deleted object does not come back; one made
 //     again under its name does appear.
 //   - Events. Each handler is told one event at a time, those of an object in order, and each version once, be it from
 //     a write of this program or from the watch. Replayed, the events give the content of the store. Versions in
 //     between may be missing.
-//   - Indexes. A List that selects by namespace, label, owner ([OwnedBy]) or a field of IndexField looks at the objects
-//     in the smallest of the sets selected, not at all objects.
+//   - Indexes. A List that selects by namespace, label, owner ([OwnedBy]) or a field of IndexField (=, !=, [FieldIn],
+//     several of them) looks at the objects in the smallest of the sets selected, not at all objects.
+//   - Nothing outlives its users. A resource is watched while somebody uses it, see Informers.GetInformer: the last to
+//     leave ends the watch and gives the memory back. Nobody who leaves takes it from those who stay.
+//   - Namespaces can come and go while the cache runs: [AddNamespace], [RemoveNamespace].
 //   - Readiness is an event. HasSyncedChecker's channels are closed by the arrival of a list, and a resource that
 //     cannot be listed holds up nobody else. The log says which, with verb, resource and subject where access is
-//     denied; whoever waits for it gets that reason in the error when the context ends.
+//     denied; whoever waits for it gets that reason in the error when the context ends, and [WatchErrors] has it at any
+//     time.
 //   - Start returns when all that the cache started has ended.
 //
 // Memory: entries of a resource share what is equal in them, down to single strings, so that ten replicas of a pod cost
 // little more than one. It is one more reason not to change what a handler, [Lend], [All] or UnsafeDisableDeepCopy hands
-// out: other objects would change with it.
+// out: other objects would change with it. Options.OnMutation, for tests, finds out who does, and names object and field.
 //
 // # What is not guaranteed
 //
@@ -48,6 +53,10 @@
 //   - The end of an object is remembered for ten minutes at most against events and answers that were on their way then.
 //   - Where a feed selects by a field that cannot be read off an object by its name as a path, a write can bring an
 //     object into the cache only through the watch; objects that are in it are kept up to date.
+//   - A resource that has been asked for in a fuller form is held in it until the last user of any form has left. What a read
+//     has had watched is watched until RemoveInformer or the end.
+//   - A detector of mutations (Options.OnMutation) finds what was written when it looks: a field that is written back in
+//     time is not found.
 //   - metadata.managedFields is not there unless Options.KeepManagedFields is set.
 //   - Lists come in no particular order, and never in pieces.
 package cache

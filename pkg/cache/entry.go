@@ -49,7 +49,8 @@ func (a admission) entry(obj client.Object, transform func(any) (any, error)) (*
 	if err != nil {
 		return nil, err
 	}
-	e := &entry{obj: obj, meta: meta, rv: parseVersion(meta.ResourceVersion), form: a.base, partial: partial}
+	e := newEntry(obj, meta, a.base)
+	e.partial = partial
 	if transform == nil {
 		return e, nil
 	}
@@ -90,7 +91,8 @@ func (a admission) transformed(e *entry, transform func(any) (any, error)) (*ent
 		return nil, err
 	}
 	// A transform may drop what identifies the version; the store's order of events hangs on it.
-	next := &entry{obj: views.views[e.form], meta: meta, rv: e.rv, form: e.form, partial: e.partial}
+	next := newEntry(views.views[e.form], meta, e.form)
+	next.rv, next.partial = e.rv, e.partial
 	views.views[e.form] = nil
 	next.derived.Store(views)
 	return next, nil
@@ -117,7 +119,7 @@ func (a admission) inBase(obj client.Object) (_ client.Object, partial bool, _ e
 		if err != nil {
 			return nil, false, err
 		}
-		view, err := (&entry{obj: obj, meta: meta, form: have}).view(a.resource, a.base)
+		view, err := newEntry(obj, meta, have).view(a.resource, a.base)
 		return view, partial, err
 	}
 	return nil, false, fmt.Errorf("%s: a %s is not the whole object", a.name(client.ObjectKeyFromObject(obj)), have)

@@ -27,6 +27,18 @@ func (e ErrResourceNotCached) Error() string {
 	return fmt.Sprintf("%s is not cached", e.GVK)
 }
 
+// ErrNamespaceNotCached is the error of reads in a namespace that is not among those the cache holds, or not yet
+// ([AddNamespace]).
+type ErrNamespaceNotCached struct {
+	// Namespace is where something was to be read.
+	Namespace string
+}
+
+// Error implements error.
+func (e *ErrNamespaceNotCached) Error() string {
+	return fmt.Sprintf("the cache does not hold namespace %q", e.Namespace)
+}
+
 // notFilled is the error of whoever waited for a list that did not come.
 type notFilled struct {
 	what  string
@@ -39,7 +51,7 @@ func (e *notFilled) Error() string {
 	if e.cause == nil {
 		return fmt.Sprintf("%s: not listed yet: %v", e.what, e.ctx)
 	}
-	return fmt.Sprintf("%s: not listed yet: %v: %v", e.what, e.cause, e.ctx)
+	return fmt.Sprintf("%s: not listed yet: %v", e.what, e.cause)
 }
 
 // Unwrap returns the context's error and what kept the list from coming; without that, a time-out in the API's terms.

@@ -3,6 +3,7 @@ package cache_test
 import (
 	"context"
 	"fmt"
+	"testing"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -53,4 +54,38 @@ func ExampleLend() {
 		return deployment.Status.ReadyReplicas, nil
 	}
 	_ = size
+}
+
+// Pods that have not come to an end on one node, from an index.
+func ExampleFieldIn() {
+	setup := func(ctx context.Context, c cache.Cache) error {
+		return c.IndexField(ctx, &corev1.Pod{}, "status.phase", func(o client.Object) []string {
+			return []string{string(o.(*corev1.Pod).Status.Phase)}
+		})
+	}
+	list := func(ctx context.Context, c cache.Cache) (*corev1.PodList, error) {
+		var pods corev1.PodList
+		err := c.List(ctx, &pods, cache.FieldIn("status.phase", string(corev1.PodPending), string(corev1.PodRunning)))
+		return &pods, err
+	}
+	_, _ = setup, list
+}
+
+// A tenant comes and goes while the manager runs.
+func ExampleAddNamespace() {
+	tenant := func(ctx context.Context, c cache.Cache, namespace string, there bool) error {
+		if !there {
+			return cache.RemoveNamespace(c, namespace)
+		}
+		return cache.AddNamespace(ctx, c, namespace, cache.Config{})
+	}
+	_ = tenant
+}
+
+// Tests in which nobody may write into what the cache lends.
+func ExampleMutation() {
+	options := func(t *testing.T) cache.Options {
+		return cache.Options{OnMutation: func(m cache.Mutation) { t.Error(m) }}
+	}
+	_ = options
 }

@@ -29,8 +29,17 @@ type feed struct {
 	floor    uint64  // the resourceVersion up to which everything has been delivered
 	reached  uint64  // the highest resourceVersion that was seen; no later list is from before it
 
-	fault fault
+	fault   fault
+	filled  *gate // a list has arrived
+	stopped *gate // its namespace is not held any more; opened under the store's lock
 }
+
+func newFeed(s *store, settings settings) *feed {
+	return &feed{store: s, settings: settings, filled: newGate(), stopped: newGate()}
+}
+
+// over says whether what the feed still brings is of no interest. The caller holds the store's lock.
+func (f *feed) over() bool { return f.stopped.isOpen() }
 
 // selective says whether objects can enter and leave the feed without being made or deleted.
 func (f *feed) selective() bool {
@@ -44,18 +53,26 @@ func (f *feed) reach(rv uint64) {
 	}
 }
 
-// run feeds the store until ctx ends or the store is stopped. When the plan changes the Reflector is stopped and another
+// driver is what makes feeds go; it is the same for all of a cache.
+type driver struct {
+	open        opener
+	onError     toolscache.WatchErrorHandlerWithContext // may be nil
+	newInformer newInformerFunc                         // nil for a Reflector
+}
+
+// run feeds the store until ctx ends or the store or the feed is stopped. When the plan changes the Reflector is stopped and another
 // one, in the fuller form, takes over: at no time are there two.
-func (f *feed) run(ctx context.Context, open opener, onError toolscache.WatchErrorHandlerWithContext) {
-	for !f.store.stopped.isOpen() {
+func (f *feed) run(ctx context.Context, d driver) {
+	for !f.store.stopped.isOpen() && !f.stopped.isOpen() {
 		p := f.store.currentPlan()
 		runCtx, cancel := context.WithCancel(ctx)
 		var reflector sync.WaitGroup
-		reflector.Go(func() { f.reflect(runCtx, p, open, onError) })
+		reflector.Go(func() { f.reflect(runCtx, p, d) })
 		again := false
 		select {
 		case <-ctx.Done():
 		case <-f.store.stopped.Done():
+		case <-f.stopped.Done():
 		case <-p.replaced:
 			again = true
 		}
@@ -67,8 +84,8 @@ func (f *feed) run(ctx context.Context, open opener, onError toolscache.WatchErr
 	}
 }
 
-func (f *feed) reflect(ctx context.Context, p *plan, open opener, onError toolscache.WatchErrorHandlerWithContext) {
-	src, err := open(f.store.resource, p.base)
+func (f *feed) reflect(ctx context.Context, p *plan, d driver) {
+	src, err := d.open(f.store.resource, p.base)
 	if err != nil {
 		f.fault.note(ctx, f, "list", err)
 		<-ctx.Done()
@@ -102,11 +119,19 @@ func (f *feed) reflect(ctx context.Context, p *plan, open opener, onError toolsc
 			if opts.SendInitialEvents == nil || !apierrors.IsInvalid(err) && !apierrors.IsBadRequest(err) {
 				f.fault.note(ctx, f, "watch", err) // a server that does not stream lists is asked for one instead
 			}
+			if opts.SendInitialEvents != nil && err == nil {
+				f.fault.clear(ctx, "list") // it comes by the watch
+			}
 			return w, err
 		},
 	}
 	logger := klog.FromContext(ctx)
-	r := toolscache.NewReflectorWithOptions(lw, p.example(), &sink{feed: f, plan: p, logger: logger}, toolscache.ReflectorOptions{
+	k := &sink{feed: f, plan: p, logger: logger}
+	if d.newInformer != nil {
+		f.inform(ctx, lw, k, d)
+		return
+	}
+	r := toolscache.NewReflectorWithOptions(lw, p.example(), k, toolscache.ReflectorOptions{
 		Logger: &logger, Name: "cache", TypeDescription: f.store.gvr.String(),
 		Clock:   interruptible{after: func(d time.Duration) <-chan time.Time { return after(ctx, d) }},
 		Backoff: &wait.Backoff{Duration: pauseMin, Factor: 2, Jitter: 0.5, Steps: 20, Cap: pauseMax},
@@ -114,11 +139,14 @@ func (f *feed) reflect(ctx context.Context, p *plan, open opener, onError toolsc
 	pause := pauseMin
 	for {
 		begun := time.Now()
-		if err := r.ListAndWatchWithContext(ctx); err != nil && ctx.Err() == nil && onError != nil {
-			onError(ctx, r, err)
+		if err := r.ListAndWatchWithContext(ctx); err != nil && ctx.Err() == nil && d.onError != nil {
+			d.onError(ctx, r, err)
 		}
 		if time.Since(begun) > pauseReset {
 			pause = pauseMin
+		}
+		if now := f.fault.err(); now != nil && apierrors.IsNotFound(now) {
+			pause = min(pause, pauseMissing)
 		}
 		<-after(ctx, jitter(pause))
 		if ctx.Err() != nil {
@@ -133,6 +161,9 @@ const (
 	pauseMin   = 100 * time.Millisecond
 	pauseMax   = 30 * time.Second
 	pauseReset = 10 * time.Second
+	// A resource that is not there, since its definition was deleted, may come back at any time, and asking for it costs
+	// little.
+	pauseMissing = 500 * time.Millisecond
 )
 
 // selectOnly asks for what the feed selects, and nothing of the namespaces that have feeds of their own.
@@ -184,7 +215,7 @@ func (k *sink) event(obj any, apply func(*feed, *entry)) error {
 	if err != nil || e == nil {
 		return err
 	}
-	e.share(k.feed.store.relative(e))
+	k.feed.store.condense(e, k.feed.store.relative(e))
 	apply(k.feed, e)
 	return nil
 }
@@ -205,7 +236,7 @@ func (k *sink) entry(obj any) (*entry, error) {
 // suffer for it.
 func (k *sink) Replace(list []any, rv string) error {
 	entries := make([]*entry, 0, len(list))
-	relatives := newRelatives()
+	relatives := newRelatives(k.feed.store)
 	for i, obj := range list {
 		e, err := k.entry(obj)
 		if err != nil {

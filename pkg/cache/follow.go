@@ -14,6 +14,9 @@ import (
 func (s *store) watched(f *feed, e *entry) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if f.over() {
+		return
+	}
 	f.reach(e.rv)
 	s.take(e)
 }
@@ -54,15 +57,7 @@ func (s *store) holdsAll(cur, e *entry) bool {
 	if e.form > cur.form {
 		return false
 	}
-	if d := e.derived.Load(); d != nil {
-		had := cur.derived.Load()
-		for f, view := range d.views {
-			if view != nil && form(f) != cur.form && (had == nil || had.views[f] == nil) {
-				return false
-			}
-		}
-	}
-	return true
+	return e.made()&^cur.made()&^formSet(0).with(cur.form) == 0
 }
 
 // watchedEnd takes in that an object was deleted, or left what feed f selects. e is its state as the event showed it,
@@ -70,6 +65,9 @@ func (s *store) holdsAll(cur, e *entry) bool {
 func (s *store) watchedEnd(f *feed, e *entry) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if f.over() {
+		return
+	}
 	if e.rv == opaqueVersion {
 		s.opaque = true
 	}
@@ -101,6 +99,9 @@ func (s *store) replace(f *feed, p *plan, list []*entry, version string) {
 	listed := make(map[client.ObjectKey]types.UID, len(list))
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if f.over() {
+		return
+	}
 	s.opaque = s.opaque || rv == opaqueVersion
 	if rv < f.reached {
 		// The server's history has gone back, as after a restore from a backup: what this list says is all that holds.
@@ -126,6 +127,7 @@ func (s *store) replace(f *feed, p *plan, list []*entry, version string) {
 	}
 	s.relisted(f, listed, rv)
 	f.provides = p.provides
+	f.filled.open()
 	s.admitReaders()
 }
 

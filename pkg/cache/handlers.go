@@ -43,6 +43,8 @@ type registration struct {
 	removed *gate
 	claim   *claim
 
+	informer *informer // through which it was registered
+
 	live bool // has been given the content; guarded by the store's lock
 
 	mu    sync.Mutex
@@ -77,11 +79,14 @@ func (s *store) register(r *registration) {
 	s.feedHandler(r)
 }
 
-func (s *store) unregister(r *registration) {
+// unregister says whether the handler was still registered.
+func (s *store) unregister(r *registration) bool {
 	r.removed.open()
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	_, there := s.handlers[r]
 	delete(s.handlers, r)
+	return there
 }
 
 // feedHandler gives a handler the content once its form is complete. The caller holds the lock.
@@ -176,6 +181,9 @@ func (r *registration) handOver(ctx context.Context) {
 				return
 			}
 			r.deliver(ctx, n)
+			if r.store.detector != nil {
+				r.store.checkAfter(r.handler, n)
+			}
 			batch[i] = notice{}
 		}
 		r.mu.Lock()

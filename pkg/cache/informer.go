@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -13,12 +14,16 @@ import (
 	"github.com/operon-dev/operon/pkg/client"
 )
 
-// informer is a store in one form.
+// informer is the use of a store in one form.
 type informer struct {
-	store *store
+	cache *stores
+	place *place
 	form  form
-	claim *claim
-	crew  *crew
+
+	mu       sync.Mutex
+	store    *store // nil while it is not used
+	claim    *claim
+	handlers int
 }
 
 var _ Informer = &informer{}
@@ -50,16 +55,31 @@ func (c *stores) informer(ctx context.Context, p *place, f form, opts []Informer
 	for _, opt := range opts {
 		opt(&o)
 	}
-	s, held, err := c.claim(p, f)
+	blocks := c.crew.started.isOpen() && (o.BlockUntilSynced == nil || *o.BlockUntilSynced)
+	if blocks && ctx.Err() != nil && !p.wanted(f) {
+		return nil, fmt.Errorf("%s (%s): %w", p.gvr.GroupResource(), f, ctx.Err()) // it would start what nobody waits for
+	}
+	s, held, err := c.claim(p, f, toHandle)
 	if err != nil {
 		return nil, err
 	}
-	if c.crew.started.isOpen() && (o.BlockUntilSynced == nil || *o.BlockUntilSynced) {
+	if blocks {
 		if err := s.wait(ctx, f); err != nil {
+			c.giveUp(s, held)
 			return nil, err
 		}
 	}
-	return &informer{store: s, form: f, claim: held, crew: c.crew}, nil
+	i := &informer{cache: c, place: p, form: f, store: s, claim: held}
+	if ctx.Err() != nil {
+		i.leave(0) // it was got to see how things stand: a handler makes it used
+	}
+	return i, nil
+}
+
+// wanted says whether somebody has asked for a form.
+func (p *place) wanted(f form) bool {
+	s := p.store.Load()
+	return s != nil && s.claimed(f) != nil
 }
 
 // RemoveInformer implements Informers.
@@ -68,7 +88,7 @@ func (c *stores) RemoveInformer(_ context.Context, obj client.Object) error {
 	if err != nil {
 		return err
 	}
-	c.release(p, f)
+	c.remove(p, f)
 	return nil
 }
 
@@ -84,22 +104,28 @@ func (i *informer) AddEventHandlerWithResyncPeriod(handler toolscache.ResourceEv
 
 // AddEventHandlerWithOptions implements Informer.
 func (i *informer) AddEventHandlerWithOptions(handler toolscache.ResourceEventHandler, options toolscache.HandlerOptions) (toolscache.ResourceEventHandlerRegistration, error) {
-	if i.IsStopped() {
-		return nil, fmt.Errorf("%s (%s): the informer is stopped, no handler can be added", i.store.gvr.GroupResource(), i.form)
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.isStopped() {
+		return nil, fmt.Errorf("%s (%s): the informer is stopped, no handler can be added", i.place.gvr.GroupResource(), i.form)
+	}
+	if err := i.takeUp(); err != nil {
+		return nil, err
 	}
 	period := i.store.syncPeriod()
 	if options.ResyncPeriod != nil {
 		period = *options.ResyncPeriod
 	}
 	r := &registration{
-		store: i.store, form: i.form, handler: handler, claim: i.claim,
+		store: i.store, form: i.form, handler: handler, claim: i.claim, informer: i,
 		synced: newGate(), removed: newGate(), wake: make(chan struct{}, 1),
 	}
 	if period > 0 {
 		r.resync = jitter(period)
 	}
+	i.handlers++
 	i.store.register(r)
-	i.crew.do(func(ctx context.Context) {
+	i.cache.crew.do(func(ctx context.Context) {
 		if options.Logger != nil {
 			ctx = klog.NewContext(ctx, *options.Logger)
 		}
@@ -111,37 +137,89 @@ func (i *informer) AddEventHandlerWithOptions(handler toolscache.ResourceEventHa
 // RemoveEventHandler implements Informer.
 func (i *informer) RemoveEventHandler(handle toolscache.ResourceEventHandlerRegistration) error {
 	r, ok := handle.(*registration)
-	if !ok || r.store != i.store {
-		return fmt.Errorf("%s: the handler is not registered here", i.store.gvr.GroupResource())
+	if !ok || r.store.resource != i.place.resource {
+		return fmt.Errorf("%s: the handler is not registered here", i.place.gvr.GroupResource())
 	}
-	i.store.unregister(r)
+	if r.store.unregister(r) {
+		r.informer.leave(1)
+	}
+	if i != r.informer {
+		i.leave(0) // it was got to remove the handler of another
+	}
 	return nil
+}
+
+// takeUp makes an informer that has been left used again. The caller holds its lock.
+func (i *informer) takeUp() (err error) {
+	if i.store == nil {
+		i.store, i.claim, err = i.cache.claim(i.place, i.form, toHandle)
+	}
+	return err
+}
+
+// leave takes note of handlers that are no more, and hands back the store with the last.
+func (i *informer) leave(handlers int) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.handlers -= handlers
+	if i.handlers == 0 && i.store != nil && !i.isStopped() {
+		i.cache.handBack(i.place, i.store, i.form, i.claim)
+		i.store, i.claim = nil, nil
+	}
 }
 
 // AddIndexers implements Informer.
 func (i *informer) AddIndexers(indexers toolscache.Indexers) error {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if err := i.takeUp(); err != nil {
+		return err
+	}
 	var errs []error
 	for name, f := range indexers {
-		errs = append(errs, i.store.addField(name, i.form, func(obj client.Object) []string {
+		errs = append(errs, i.cache.define(i.place, i.store, fieldDef{name: name, form: i.form, extract: func(obj client.Object) []string {
 			values, err := f(obj)
 			if err != nil {
 				return nil
 			}
 			return values
-		}))
+		}}))
 	}
 	return errors.Join(errs...)
 }
 
 // HasSynced implements Informer.
-func (i *informer) HasSynced() bool { return i.store.isReady(i.form) }
+func (i *informer) HasSynced() bool {
+	s := i.present()
+	return s != nil && s.isReady(i.form)
+}
+
+// present is the store as it is now, whoever uses it; nil if there is none.
+func (i *informer) present() *store {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.store != nil {
+		return i.store
+	}
+	return i.place.store.Load()
+}
 
 // HasSyncedChecker implements Informer.
 func (i *informer) HasSyncedChecker() toolscache.DoneChecker {
-	return done{name: fmt.Sprintf("cache of %s (%s)", i.store.gvr.GroupResource(), i.form), gate: i.store.filled[i.form]}
+	synced := newGate()
+	if s := i.present(); s != nil {
+		synced = s.filled[i.form]
+	}
+	return done{name: fmt.Sprintf("cache of %s (%s)", i.place.gvr.GroupResource(), i.form), gate: synced}
 }
 
 // IsStopped implements Informer.
 func (i *informer) IsStopped() bool {
-	return i.claim.removed.isOpen() || i.store.stopped.isOpen() || i.crew.ended.isOpen()
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return i.isStopped()
+}
+
+func (i *informer) isStopped() bool {
+	return i.cache.crew.ended.isOpen() || i.store != nil && (i.claim.removed.isOpen() || i.store.stopped.isOpen())
 }

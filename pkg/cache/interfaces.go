@@ -13,7 +13,7 @@ import (
 // Cache reads objects from memory and tells handlers of their changes.
 type Cache interface {
 	// Reader reads from memory. A read of a resource that is not cached yet starts watching it, and waits for the first
-	// list.
+	// list, unless its context has ended.
 	client.Reader
 
 	// Informers are the resources that are watched.
@@ -27,15 +27,21 @@ type Informers interface {
 	// first call for a resource starts watching it, or has it watched when the cache starts.
 	//
 	// In a started cache GetInformer waits for the first list, unless told otherwise by [BlockUntilSynced]. When
-	// ctx ends first, the error names what kept the list from coming and wraps it.
+	// ctx ends first, the error names what kept the list from coming and wraps it (a [WatchError]).
+	//
+	// The resource is watched for as long as somebody uses it. An informer uses it from here on until the last handler
+	// that was added through it is removed, for good if none is; adding one again uses it again. An informer that was
+	// got with a context that has ended uses nothing until it has a handler, and starts nothing. A read that started the watching uses it
+	// for good; reads of what is watched for others do not, nor do indexes. When nobody uses a resource any more, the
+	// watch ends and the memory is given back; indexes are remembered for the next.
 	GetInformer(ctx context.Context, obj client.Object, opts ...InformerGetOption) (Informer, error)
 
 	// GetInformerForKind is GetInformer for the Go type that the scheme has for gvk, or unstructured objects if it has none.
 	GetInformerForKind(ctx context.Context, gvk schema.GroupVersionKind, opts ...InformerGetOption) (Informer, error)
 
-	// RemoveInformer ends the informer of obj's kind in obj's form, and removes its handlers. When it was the last of
-	// its resource, watching ends and the memory is given back. It is no error if there is none. A later read or
-	// GetInformer starts anew.
+	// RemoveInformer ends the informer of obj's kind in obj's form whoever uses it, and removes its handlers and indexes.
+	// When it was the last of its resource, watching ends and the memory is given back. It is no error if there is none.
+	// A later read or GetInformer starts anew. Those who remove the handlers they have added need not call it.
 	RemoveInformer(ctx context.Context, obj client.Object) error
 
 	// Start watches what has been and will be asked for until ctx ends. It returns when everything that it started has
@@ -69,7 +75,7 @@ type Informer interface {
 	AddEventHandlerWithOptions(handler toolscache.ResourceEventHandler, options toolscache.HandlerOptions) (toolscache.ResourceEventHandlerRegistration, error)
 
 	// RemoveEventHandler removes a handler. Nothing is handed over to it afterwards, except for a call that is under
-	// way. Removing it twice is no error.
+	// way. Removing it twice is no error. Watching ends with the last that uses it, see GetInformer.
 	RemoveEventHandler(handle toolscache.ResourceEventHandlerRegistration) error
 
 	// AddIndexers adds an index under each of the names. A List finds by them as by the fields of IndexField.

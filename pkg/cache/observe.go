@@ -78,11 +78,14 @@ func (s *store) observe(p *plan, w client.Written) bool {
 		return true // the watch will bring it, and say what is wrong with it
 	}
 	e.partial = e.partial || w.JSON == nil && formOf(w.Object) < p.base
-	e.share(s.relative(e))
+	s.condense(e, s.relative(e))
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.plan != p {
 		return false
+	}
+	if f.over() {
+		return true
 	}
 	switch {
 	case matches == no:
@@ -135,7 +138,11 @@ func (s *store) withMetadata(obj client.Object) client.Object {
 	if cur == nil || cur.meta.UID != obj.GetUID() {
 		return nil
 	}
-	next := cur.obj.DeepCopyObject().(client.Object)
+	at, err := cur.view(s.resource, cur.form)
+	if err != nil {
+		return nil
+	}
+	next := at.DeepCopyObject().(client.Object)
 	next.SetLabels(maps.Clone(obj.GetLabels()))
 	next.SetAnnotations(maps.Clone(obj.GetAnnotations()))
 	next.SetOwnerReferences(slices.Clone(obj.GetOwnerReferences()))

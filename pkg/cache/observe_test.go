@@ -154,7 +154,7 @@ func TestTheMostSpecificSettingHolds(t *testing.T) {
 	}
 	r := &resource{gvk: configMapKind, namespaced: true}
 	find := func(by ByObject, namespace string) *settings {
-		all, err := o.settingsOf(r, by)
+		all, err := o.settingsOf(r, by, false)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -181,10 +181,10 @@ func TestTheMostSpecificSettingHolds(t *testing.T) {
 	if s := find(ByObject{Namespaces: map[string]Config{}}, AllNamespaces); len(s.except) != 0 {
 		t.Error("an empty map is not all namespaces")
 	}
-	if _, err := o.settingsOf(&resource{gvk: configMapKind}, ByObject{Namespaces: map[string]Config{"a": {}}}); err == nil {
+	if _, err := o.settingsOf(&resource{gvk: configMapKind}, ByObject{Namespaces: map[string]Config{"a": {}}}, false); err == nil {
 		t.Error("namespaces of a kind that has none")
 	}
-	all, err := o.settingsOf(&resource{gvk: configMapKind}, ByObject{})
+	all, err := o.settingsOf(&resource{gvk: configMapKind}, ByObject{}, false)
 	if err != nil || len(all) != 1 || all[0].namespace != "" {
 		t.Errorf("a kind without namespaces: %v, %v", all, err)
 	}

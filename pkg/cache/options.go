@@ -45,6 +45,18 @@ type Options struct {
 	// as it is, since the API server keeps them when an update carries none.
 	KeepManagedFields bool
 
+	// OnMutation turns on the mutation detector, for tests, and is called when somebody is found to have written into an
+	// object that readers share: one from [Lend], [All] or UnsafeDisableDeepCopy, or one that an event handler was given.
+	// It may be called from several goroutines, during Start only, and a last time right before that returns; a test
+	// passes func(m cache.Mutation) { t.Error(m) }.
+	//
+	// Each object that is handed out is copied, and compared with its copy every second and after each call of a handler:
+	// time and memory for what is cached more than double. [ByObject].Compact has no effect.
+	//
+	// Default: nobody looks, and nothing is copied or compared. Where the environment variable
+	// KUBE_CACHE_MUTATION_DETECTOR is true, as client-go knows it, a panic with the Mutation as its text.
+	OnMutation func(Mutation)
+
 	// DefaultNamespaces are the namespaces whose objects are cached, with what is special about each. A nil or empty
 	// map means all namespaces. Cluster-scoped objects are not affected.
 	DefaultNamespaces map[string]Config
@@ -69,9 +81,18 @@ type Options struct {
 	// DefaultEnableWatchBookmarks asks the API server to tell now and then how far a watch has come. Default: true.
 	DefaultEnableWatchBookmarks *bool
 
+	// DefaultCompact holds objects encoded and compressed. See [ByObject].Compact. Default: false.
+	DefaultCompact *bool
+
 	// ByObject says what is special about some kinds, each named by an object of the kind in any form. It holds for the
 	// kind's readers in all forms.
 	ByObject map[client.Object]ByObject
+
+	// NewInformer makes what lists and watches one kind in one namespace, or in all, in the place of client-go's Reflector:
+	// for tests, and for programs with informers of their own. It is called for each of them when watching begins, and
+	// again when it begins anew, with a resync period of 0 and no indexers, since handlers, indexes and reads are the
+	// cache's. What the informer holds is copied into the cache: the memory doubles. Default: nil, a Reflector.
+	NewInformer func(toolscache.ListerWatcher, runtime.Object, time.Duration, toolscache.Indexers) toolscache.SharedIndexInformer
 }
 
 // ByObject is what is special about one kind. A nil field means the default of [Options].
@@ -97,6 +118,14 @@ type ByObject struct {
 
 	// EnableWatchBookmarks asks the API server to tell now and then how far a watch has come. Default: true.
 	EnableWatchBookmarks *bool
+
+	// Compact holds the objects encoded and compressed in memory, in about a third of what they take otherwise, and decodes
+	// them when they are read: for kinds with many objects that are read seldom. Everything works as without, at
+	// another price: a Get takes up to twice as long, [Lend] and [All] cost as much as a Get and give each caller an object
+	// of its own, each handler decodes the old object of an update (the new one is still at hand), and a field index
+	// that is added later decodes all objects. Selecting by label, owner, namespace, name or indexed field decodes only
+	// what is found.
+	Compact *bool
 
 	// SyncPeriod is as Options.SyncPeriod.
 	SyncPeriod *time.Duration

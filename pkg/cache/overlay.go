@@ -156,6 +156,9 @@ func (s *store) deleted(key client.ObjectKey, uid types.UID, seen uint64) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if f.over() {
+		return
+	}
 	if s.opaque || seen == opaqueVersion {
 		seen = 0
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -61,9 +62,15 @@ func newWorld(t *testing.T, seed uint64) *world {
 		store: newStore(r, []settings{{namespace: "a"}, {namespace: "b", Config: chosen}, {except: []string{"a", "b"}}}, false),
 		lines: map[*feed]*line{}, read: map[client.ObjectKey]uint64{}, rec: newRecorder(), rv: 10,
 	}
-	w.store.want(form(w.rand.IntN(int(numForms))))
+	switch seed % 3 { // in every way that entries can be held
+	case 1:
+		w.store.compact = &packer{}
+	case 2:
+		w.store.detector = newDetector(func(m Mutation) { t.Error(m) })
+	}
+	w.store.want(form(w.rand.IntN(int(numForms))), toHandle)
 	w.plan = w.store.plan
-	for _, f := range w.store.feeds {
+	for _, f := range w.store.feeds() {
 		w.lines[f] = &line{}
 		w.relist(f)
 	}
@@ -229,6 +236,7 @@ func (w *world) admit(f *feed, obj *corev1.ConfigMap) *entry {
 	if err != nil {
 		w.t.Fatal(err)
 	}
+	w.store.condense(e, w.store.relative(e))
 	return e
 }
 
@@ -302,7 +310,7 @@ func (w *world) settle() {
 		w.check()
 	}
 	w.acks = nil
-	for _, f := range w.store.feeds {
+	for _, f := range w.store.feeds() {
 		for l := w.lines[f]; l.at != 0 || len(l.events) > 0; {
 			w.arrive(f)
 			w.check()
@@ -314,8 +322,13 @@ func (w *world) settle() {
 			continue
 		}
 		n++
-		if e := w.store.get(key); e == nil || e.meta.ResourceVersion != obj.ResourceVersion {
+		e := w.store.get(key)
+		if e == nil || e.meta.ResourceVersion != obj.ResourceVersion {
 			w.fatalf("%v: the store has %v, the truth is %s", key, e, obj.ResourceVersion)
+		}
+		seen, err := e.view(w.store.resource, formMetadata)
+		if err != nil || seen.GetResourceVersion() != obj.ResourceVersion || seen.GetLabels()["in"] != obj.Labels["in"] {
+			w.fatalf("%v: a reader sees %v, %v", key, seen, err)
 		}
 	}
 	if w.store.size != n {
@@ -334,6 +347,9 @@ func (w *world) settle() {
 		}
 	}
 	w.checkIndexes()
+	if d := w.store.detector; d != nil {
+		d.checkAll(time.Now())
+	}
 }
 
 // checkIndexes compares what the indexes find with what is there.
@@ -376,11 +392,11 @@ func TestReadsNeverGoBackAndNeverMissAnOwnWrite(t *testing.T) {
 				w.acks = slices.Delete(w.acks, i, i+1)
 				ack()
 			case n < 62:
-				w.relist(w.store.feeds[w.rand.IntN(3)])
+				w.relist(w.store.feeds()[w.rand.IntN(3)])
 			case n == 62:
 				w.upgrade()
 			default:
-				w.arrive(w.store.feeds[w.rand.IntN(3)])
+				w.arrive(w.store.feeds()[w.rand.IntN(3)])
 			}
 			w.check()
 			if t.Failed() {
@@ -396,11 +412,11 @@ func TestReadsNeverGoBackAndNeverMissAnOwnWrite(t *testing.T) {
 
 // upgrade has a fuller form asked for, as another reader would.
 func (w *world) upgrade() {
-	if _, changed := w.store.want(form(w.rand.IntN(int(numForms)))); !changed {
+	if _, changed := w.store.want(form(w.rand.IntN(int(numForms))), toHandle); !changed {
 		return
 	}
 	w.plan = w.store.plan
-	for _, f := range w.store.feeds {
+	for _, f := range w.store.feeds() {
 		w.relist(f)
 	}
 	w.note("form %s", w.plan.base)

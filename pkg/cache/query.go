@@ -3,12 +3,12 @@ package cache
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/selection"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/operon-dev/operon/pkg/client"
 )
@@ -35,22 +35,30 @@ func (c *stores) IndexField(_ context.Context, obj client.Object, field string, 
 	if err != nil {
 		return err
 	}
-	s, _, err := c.claim(p, f)
+	s, _, err := c.claim(p, f, toIndex)
 	if err != nil {
 		return err
 	}
-	return s.addField(field, f, extractValue)
+	return c.define(p, s, fieldDef{name: field, form: f, extract: extractValue})
+}
+
+// fieldDef is an index that a user wants: the function gets objects in the form.
+type fieldDef struct {
+	name    string
+	form    form
+	extract func(client.Object) []string
 }
 
 // addField adds an index, and puts what is there into it.
-func (s *store) addField(name string, f form, extract func(client.Object) []string) error {
+func (s *store) addField(d fieldDef) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	name, f := d.name, d.form
 	forms := s.indexes.fields[name]
 	if forms[f] != nil || name == fieldName || name == fieldNamespace || name == fieldOwnerUID {
 		return fmt.Errorf("%s: field %q has an index already", s.gvk.Kind, name)
 	}
-	ix := &fieldIndex{index: *newIndex(name), form: f, extract: extract}
+	ix := &fieldIndex{index: *newIndex(name), form: f, extract: d.extract}
 	forms[f] = ix
 	s.indexes.fields[name] = forms
 	s.all(metav1.NamespaceAll, func(at *slot) bool {
@@ -101,8 +109,8 @@ type term struct {
 	size     int
 	postings []*posting          // the candidates, in one posting or more
 	label    *labels.Requirement // tested on the labels
-	field    *posting            // tested by membership, or the lack of it
-	name     string
+	fields   []*posting          // tested by membership in one of them, or the lack of it
+	names    []string            // one of which it is, or none
 	not      bool
 	kind     termKind
 }
@@ -114,7 +122,7 @@ const (
 	termLabel
 	termField
 	termName
-	termNotNamespace
+	termNamespace
 )
 
 // unbounded is the size of a term whose candidates no index has.
@@ -178,68 +186,83 @@ func (s *store) labelTerm(r *labels.Requirement) term {
 	return t
 }
 
-// fieldTerm turns a condition on a field into a term. One on the namespace narrows the query instead; its term then has
-// the kind termScope, and the size 0 if it excludes everything.
+// fieldTerm turns a condition on a field into a term. One on the namespace may narrow the query instead; its term then
+// has the kind termScope, and the size 0 if it excludes everything.
 func (s *store) fieldTerm(q *query, r *fields.Requirement) (term, error) {
-	not := r.Operator == selection.NotEquals
-	if !not && r.Operator != selection.Equals && r.Operator != selection.DoubleEquals {
-		return term{}, fmt.Errorf("%s: field selector %q: a cache knows = and != only", s.gvk.Kind, r.Field)
+	values, not, err := valuesOf(r)
+	if err != nil {
+		return term{}, fmt.Errorf("%s: %w", s.gvk.Kind, err)
 	}
 	switch r.Field {
 	case fieldName:
-		t := term{kind: termName, name: r.Value, not: not, size: unbounded}
-		if !not {
-			t.size = 1
-			if q.namespace == metav1.NamespaceAll {
-				t.size = len(s.namespaces)
-			}
-		}
-		return t, nil
+		return s.nameTerm(q, values, not), nil
 	case fieldNamespace:
-		return s.namespaceTerm(q, r.Value, not), nil
+		return s.namespaceTerm(q, values, not), nil
 	case fieldOwnerUID:
-		return fieldTermOf(s.indexes.owners, r.Value, not), nil
+		return fieldTermOf(s.indexes.owners, values, not), nil
 	}
 	forms, ok := s.indexes.fields[r.Field]
 	if ix := forms[q.form]; ix != nil {
-		return fieldTermOf(&ix.index, r.Value, not), nil
+		return fieldTermOf(&ix.index, values, not), nil
 	}
 	for _, ix := range forms {
 		if ok && ix != nil {
-			return fieldTermOf(&ix.index, r.Value, not), nil
+			return fieldTermOf(&ix.index, values, not), nil
 		}
 	}
 	return term{}, fmt.Errorf("%s: field %q has no index in the cache: add one with IndexField before selecting by it", s.gvk.Kind, r.Field)
 }
 
-func fieldTermOf(ix *index, value string, not bool) term {
-	t := term{kind: termField, field: ix.postings[value], not: not, size: unbounded}
+func fieldTermOf(ix *index, values []string, not bool) term {
+	t := term{kind: termField, not: not, size: unbounded}
+	total := 0
+	for _, v := range values {
+		if p := ix.postings[v]; p != nil {
+			t.fields = append(t.fields, p)
+			total += len(p.slots)
+		}
+	}
 	if !not {
-		t.size = 0
-		if t.field != nil {
-			t.size = len(t.field.slots)
-			t.postings = []*posting{t.field}
+		t.size, t.postings = total, t.fields
+	}
+	return t
+}
+
+func (s *store) nameTerm(q *query, names []string, not bool) term {
+	t := term{kind: termName, names: names, not: not, size: unbounded}
+	if !not {
+		t.size = len(names)
+		if q.namespace == metav1.NamespaceAll {
+			t.size *= len(s.namespaces)
 		}
 	}
 	return t
 }
 
-func (s *store) namespaceTerm(q *query, namespace string, not bool) term {
-	pass := term{kind: termScope, size: 1}
-	if !not {
-		if q.namespace != metav1.NamespaceAll && q.namespace != namespace || !s.namespaced && namespace != "" {
-			return term{kind: termScope}
-		}
-		q.namespace = namespace
-		return pass
-	}
-	if q.namespace == namespace && (s.namespaced || namespace == "") {
-		return term{kind: termScope}
-	}
+func (s *store) namespaceTerm(q *query, names []string, not bool) term {
+	pass, nothing := term{kind: termScope, size: 1}, term{kind: termScope}
 	if q.namespace != metav1.NamespaceAll || !s.namespaced {
+		at := q.namespace // empty where there are no namespaces
+		if slices.Contains(names, at) == not {
+			return nothing
+		}
 		return pass
 	}
-	return term{kind: termNotNamespace, name: namespace, size: unbounded}
+	switch {
+	case not:
+		return term{kind: termNamespace, names: names, not: true, size: unbounded}
+	case len(names) == 1:
+		if names[0] == metav1.NamespaceAll {
+			return nothing
+		}
+		q.namespace = names[0]
+		return pass
+	}
+	t := term{kind: termNamespace, names: names}
+	for _, n := range names {
+		t.size += len(s.namespaces[n])
+	}
+	return t
 }
 
 // matches tests a slot.
@@ -248,35 +271,45 @@ func (t *term) matches(at *slot, q *query) bool {
 	case termLabel:
 		return t.label.Matches(labels.Set(at.now.meta.Labels))
 	case termField:
-		return (t.field != nil && at.find(t.field) >= 0) != t.not
+		return at.isIn(t.fields) != t.not
 	case termName:
-		return (at.key.Name == t.name) != t.not
-	case termNotNamespace:
-		return at.key.Namespace != t.name
+		return slices.Contains(t.names, at.key.Name) != t.not
+	case termNamespace:
+		return slices.Contains(t.names, at.key.Namespace) != t.not
 	}
 	return q.namespace == metav1.NamespaceAll || at.key.Namespace == q.namespace
 }
 
-// each calls test for the candidates of a term until it returns false. The caller holds the lock.
+// each calls test, once, for the candidates of a term until it returns false. The caller holds the lock.
 func (s *store) each(t *term, q *query, test func(*slot) bool) {
-	switch {
-	case t.kind == termScope:
+	switch t.kind {
+	case termScope:
 		s.all(q.namespace, test)
-	case t.kind == termName && !t.not:
+	case termName:
 		if q.namespace != metav1.NamespaceAll {
-			if at := s.namespaces[q.namespace][t.name]; at != nil {
-				test(at)
-			}
+			eachNamed(s.namespaces[q.namespace], t.names, test)
 			return
 		}
 		for _, names := range s.namespaces {
-			if at := names[t.name]; at != nil && !test(at) {
+			if !eachNamed(names, t.names, test) {
 				return
 			}
 		}
+	case termNamespace:
+		for _, namespace := range t.names {
+			for _, at := range s.namespaces[namespace] {
+				if !test(at) {
+					return
+				}
+			}
+		}
 	default:
-		for _, p := range t.postings {
+		for i, p := range t.postings {
 			for _, at := range p.slots {
+				// An object can have several of the values of a field.
+				if t.kind == termField && at.isIn(t.postings[:i]) {
+					continue
+				}
 				if !test(at) {
 					return
 				}
@@ -285,17 +318,22 @@ func (s *store) each(t *term, q *query, test func(*slot) bool) {
 	}
 }
 
-// OwnedBy selects, in a List from a cache or in [All], the objects that have an owner reference to the UID, from an
-// index that every store has. API servers do not know the field.
-func OwnedBy(owner types.UID) client.ListOption { return ownedBy(owner) }
-
-type ownedBy types.UID
-
-// ApplyToList implements client.ListOption.
-func (o ownedBy) ApplyToList(opts *client.ListOptions) {
-	sel := fields.OneTermEqualSelector(fieldOwnerUID, string(o))
-	if opts.FieldSelector != nil && !opts.FieldSelector.Empty() {
-		sel = fields.AndSelectors(opts.FieldSelector, sel)
+// eachNamed says whether test wants more.
+func eachNamed(slots map[string]*slot, names []string, test func(*slot) bool) bool {
+	for _, name := range names {
+		if at := slots[name]; at != nil && !test(at) {
+			return false
+		}
 	}
-	opts.FieldSelector = sel
+	return true
+}
+
+// isIn says whether a slot is in one of some postings.
+func (s *slot) isIn(postings []*posting) bool {
+	for _, p := range postings {
+		if s.find(p) >= 0 {
+			return true
+		}
+	}
+	return false
 }

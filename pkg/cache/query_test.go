@@ -104,6 +104,24 @@ func TestListFindsWhatIsAskedFor(t *testing.T) {
 		{"name and namespace", []client.ListOption{field("metadata.name=red0,metadata.namespace=b")}, "b/red0"},
 		{"not namespace", []client.ListOption{field("metadata.namespace!=b"), label("color")}, "a/blue2 a/green1 a/red0"},
 		{"two namespaces", []client.ListOption{field("metadata.namespace=b"), client.InNamespace("a")}, ""},
+		// controller-runtime's #612: field selectors that only know one =.
+		{"two not", []client.ListOption{field("data!=blue,data!=red,both=any"), client.InNamespace("a")}, "a/3 a/green1"},
+		{"not one of several values", []client.ListOption{field("both!=any")}, ""},
+		{"field in", []client.ListOption{FieldIn("data", "blue", "red", "pink", "red")}, "a/blue2 a/red0 b/blue2 b/red0"},
+		{"field in, several values each", []client.ListOption{FieldIn("both", "blue", "any")}, "a/3 a/blue2 a/green1 a/red0 b/3 b/blue2 b/green1 b/red0"},
+		{"field in and field in", []client.ListOption{FieldIn("data", "blue", "red"), FieldIn("both", "red", "green"), client.InNamespace("a")}, "a/red0"},
+		{"field in and not", []client.ListOption{field("data!=red"), FieldIn("data", "blue", "red"), label("rank")}, "a/blue2 b/blue2"},
+		{"field in nothing", []client.ListOption{FieldIn("data")}, ""},
+		{"field in the empty value", []client.ListOption{FieldIn("data", "")}, "a/3 b/3"},
+		{"field not in", []client.ListOption{FieldNotIn("data", "blue", "red", ""), OwnedBy("owner-of-green")}, "a/green1 b/green1"},
+		{"field in, not indexed so", []client.ListOption{FieldIn("data", "a,b", `c\`, "d=e")}, ""},
+		{"names", []client.ListOption{FieldIn("metadata.name", "red0", "3", "none"), client.InNamespace("b")}, "b/3 b/red0"},
+		{"names in all namespaces", []client.ListOption{FieldIn("metadata.name", "red0", "3")}, "a/3 a/red0 b/3 b/red0"},
+		{"not names", []client.ListOption{FieldNotIn("metadata.name", "red0", "3", "blue2")}, "a/green1 b/green1"},
+		{"namespaces", []client.ListOption{FieldIn("metadata.namespace", "b", "c"), label("color=red")}, "b/red0"},
+		{"namespaces and a namespace", []client.ListOption{FieldIn("metadata.namespace", "b", "c"), client.InNamespace("a")}, ""},
+		{"all these namespaces", []client.ListOption{FieldIn("metadata.namespace", "b", "c")}, "b/3 b/blue2 b/green1 b/red0"},
+		{"owners", []client.ListOption{FieldIn("metadata.ownerReferences.uid", "owner-of-red", "owner-of-blue"), client.InNamespace("a")}, "a/blue2 a/red0"},
 		{"field and label", []client.ListOption{client.MatchingFields{"data": "blue"}, label("rank=2,color")}, "a/blue2 b/blue2"},
 	}
 	for _, test := range tests {
@@ -138,7 +156,7 @@ func TestListFindsWhatIsAskedFor(t *testing.T) {
 		for what, opt := range map[string]client.ListOption{
 			`field "smell" has no index in the cache: add one with IndexField`: client.MatchingFields{"smell": "good"},
 			"Continue is not supported":                                        client.Continue("x"),
-			"knows = and != only":                                              client.MatchingFieldsSelector{Selector: oddSelector{fields.OneTermEqualSelector("data", "x")}},
+			"knows no operator":                                                client.MatchingFieldsSelector{Selector: oddSelector{fields.OneTermEqualSelector("data", "x")}},
 		} {
 			err := c.List(ctx, &corev1.ConfigMapList{}, opt)
 			if err == nil || !strings.Contains(err.Error(), what) {
@@ -156,13 +174,13 @@ type oddSelector struct{ fields.Selector }
 
 func (o oddSelector) Requirements() fields.Requirements {
 	reqs := o.Selector.Requirements()
-	reqs[0].Operator = selection.In
+	reqs[0].Operator = selection.GreaterThan
 	return reqs
 }
 
 func TestIndexesFollowTheObjects(t *testing.T) {
 	b := newBench(t, Config{}, formTyped)
-	if err := b.s.addField("data", formTyped, func(o client.Object) []string { return []string{o.(*corev1.ConfigMap).Data["data"]} }); err != nil {
+	if err := b.s.addField(fieldDef{"data", formTyped, func(o client.Object) []string { return []string{o.(*corev1.ConfigMap).Data["data"]} }}); err != nil {
 		t.Fatal(err)
 	}
 	count := func(sel string) int {
@@ -283,5 +301,24 @@ func TestACopyIsTheReadersOwn(t *testing.T) {
 	}
 	if _, err := Lend[*unstructured.Unstructured](ctx, c, key); err == nil {
 		t.Error("a loan of an unknown resource")
+	}
+}
+
+// Types are copied by the method that is generated for them, and not by one that they have by the accident of embedding.
+func TestWhichTypesAreCopiedInPlace(t *testing.T) {
+	if !deepCopyIntoOf(configMapType).IsValid() {
+		t.Error("a generated type is copied twice")
+	}
+	if deepCopyIntoOf(widgetType).IsValid() {
+		t.Error("the method of what a type embeds is taken for its own")
+	}
+	r := &resource{goType: widgetType}
+	from, to := &widget{Size: 3}, &widget{}
+	from.Labels = map[string]string{"a": "b"}
+	if err := copyInto(r, from, to, false); err != nil || to.Size != 3 {
+		t.Errorf("%v, %v", to, err)
+	}
+	if to.Labels["a"] = "c"; from.Labels["a"] != "b" {
+		t.Error("the copy shares a map")
 	}
 }

@@ -23,7 +23,7 @@ func (c *stores) Get(ctx context.Context, key client.ObjectKey, out client.Objec
 	if len(opts) > 0 {
 		o.ApplyOptions(opts)
 	}
-	obj, s, err := c.lookUp(ctx, p, f, key)
+	obj, private, s, err := c.lookUp(ctx, p, f, key)
 	if err != nil {
 		return err
 	}
@@ -31,25 +31,25 @@ func (c *stores) Get(ctx context.Context, key client.ObjectKey, out client.Objec
 	if o.UnsafeDisableDeepCopy != nil {
 		share = *o.UnsafeDisableDeepCopy
 	}
-	return copyInto(obj, out, share)
+	return copyInto(p.resource, obj, out, share || private)
 }
 
-// lookUp finds an object by its key. What it returns is shared.
-func (c *stores) lookUp(ctx context.Context, p *place, f form, key client.ObjectKey) (client.Object, *store, error) {
+// lookUp finds an object by its key. What it returns is shared, or the caller's own if it is private.
+func (c *stores) lookUp(ctx context.Context, p *place, f form, key client.ObjectKey) (obj client.Object, private bool, _ *store, _ error) {
 	s, err := c.readable(ctx, p, f)
 	if err != nil {
-		return nil, nil, err
+		return nil, false, nil, err
 	}
 	key = p.key(key)
 	e := s.get(key)
 	if e == nil {
-		if !s.covers(key) {
-			return nil, nil, fmt.Errorf("%s: the cache does not hold namespace %q", p.name(key), key.Namespace)
+		if !s.covers(key.Namespace) {
+			return nil, false, nil, fmt.Errorf("%s: %w", p.name(key), &ErrNamespaceNotCached{Namespace: key.Namespace})
 		}
-		return nil, nil, apierrors.NewNotFound(p.gvr.GroupResource(), key.Name)
+		return nil, false, nil, apierrors.NewNotFound(p.gvr.GroupResource(), key.Name)
 	}
-	obj, err := e.view(p.resource, f)
-	return obj, s, err
+	obj, err = e.view(p.resource, f)
+	return obj, e.private(), s, err
 }
 
 // List implements client.Reader. The order of the objects is not defined.
@@ -80,8 +80,8 @@ func (c *stores) search(ctx context.Context, p *place, f form, o *client.ListOpt
 	if err != nil {
 		return nil, nil, err
 	}
-	if p.namespaced && o.Namespace != metav1.NamespaceAll && s.feedFor(o.Namespace) == nil {
-		return nil, nil, fmt.Errorf("list of %s: the cache does not hold namespace %q", p.gvk.Kind, o.Namespace)
+	if p.namespaced && o.Namespace != metav1.NamespaceAll && !s.covers(o.Namespace) {
+		return nil, nil, fmt.Errorf("list of %s: %w", p.gvk.Kind, &ErrNamespaceNotCached{Namespace: o.Namespace})
 	}
 	q := query{form: f, namespace: o.Namespace, limit: int(o.Limit)}
 	if o.LabelSelector != nil {

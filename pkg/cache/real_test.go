@@ -22,6 +22,7 @@ import (
 	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
+	"k8s.io/utils/ptr"
 
 	"github.com/operon-dev/operon/pkg/cache"
 	"github.com/operon-dev/operon/pkg/client"
@@ -46,11 +47,21 @@ func TestOnARealAPIServer(t *testing.T) {
 	})
 	cfg.QPS = -1
 	t.Run("500 own updates are read at once", func(t *testing.T) { testOwnUpdates(t, cfg) })
-	t.Run("every verb is read at once in every form", func(t *testing.T) { testOwnVerbs(t, cfg) })
+	for how, opts := range map[string]cache.Options{
+		"decoded":      {},
+		"compact":      {DefaultCompact: ptr.To(true)},
+		"watched over": {OnMutation: func(m cache.Mutation) { t.Error(m) }},
+	} {
+		t.Run("every verb is read at once in every form, "+how, func(t *testing.T) { testOwnVerbs(t, cfg, opts) })
+	}
 	t.Run("own writes under selectors and namespaces", func(t *testing.T) { testOwnWritesUnderSelectors(t, cfg) })
 	t.Run("all forms open one watch", func(t *testing.T) { testOneWatch(t, cfg) })
 	t.Run("unknown fields survive", func(t *testing.T) { testUnknownFields(t, cfg) })
 	t.Run("a refused subject is named", func(t *testing.T) { testRefusedSubject(t, cfg) })
+	t.Run("scaling and eviction are read at once", func(t *testing.T) { testSubresources(t, cfg) })
+	t.Run("watches end with their users", func(t *testing.T) { testWatchesEnd(t, cfg) })
+	t.Run("namespaces come and go", func(t *testing.T) { testNamespaces(t, cfg) })
+	t.Run("a late CRD is picked up within a second", func(t *testing.T) { testLateCRD(t, cfg) })
 }
 
 func gadgets() *apiextensionsv1.CustomResourceDefinition {
@@ -223,9 +234,9 @@ func readAll(t *testing.T, c client.Reader, key client.ObjectKey) (*reads, error
 	return r, nil
 }
 
-func testOwnVerbs(t *testing.T, cfg *rest.Config) {
+func testOwnVerbs(t *testing.T, cfg *rest.Config, opts cache.Options) {
 	ctx := t.Context()
-	c, w, _ := cached(t, cfg, cache.Options{})
+	c, w, _ := cached(t, cfg, opts)
 	key := client.ObjectKey{Namespace: "default", Name: "verbs"}
 	if _, err := readAll(t, c, key); !apierrors.IsNotFound(err) {
 		t.Fatal(err)

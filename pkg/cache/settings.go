@@ -8,7 +8,6 @@ import (
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/operon-dev/operon/pkg/client"
 	"github.com/operon-dev/operon/pkg/client/apiutil"
 )
 
@@ -37,8 +36,9 @@ func (o *Options) byKind() (map[schema.GroupVersionKind]ByObject, error) {
 	return m, nil
 }
 
-// settingsOf are the settings of the feeds of a resource.
-func (o *Options) settingsOf(r *resource, by ByObject) ([]settings, error) {
+// settingsOf are the settings of the feeds of a resource. restricted says that without default namespaces there are none,
+// and not all.
+func (o *Options) settingsOf(r *resource, by ByObject, restricted bool) ([]settings, error) {
 	byObject := Config{
 		LabelSelector: by.Label, FieldSelector: by.Field, Transform: by.Transform, UnsafeDisableDeepCopy: by.UnsafeDisableDeepCopy,
 		EnableWatchBookmarks: by.EnableWatchBookmarks, SyncPeriod: by.SyncPeriod,
@@ -55,13 +55,15 @@ func (o *Options) settingsOf(r *resource, by ByObject) ([]settings, error) {
 		return []settings{{Config: firstOf(byObject, defaults)}}, nil
 	}
 	namespaces := by.Namespaces
+	all := len(namespaces) == 0
 	if namespaces == nil {
 		namespaces = o.DefaultNamespaces
+		all = len(namespaces) == 0 && !restricted
 	}
-	if len(namespaces) == 0 {
+	if all {
 		return []settings{{Config: firstOf(byObject, defaults)}}, nil
 	}
-	var all []settings
+	var each []settings
 	for namespace := range namespaces {
 		s := settings{namespace: namespace, Config: firstOf(by.Namespaces[namespace], byObject, o.DefaultNamespaces[namespace], defaults)}
 		if namespace == metav1.NamespaceAll {
@@ -71,9 +73,9 @@ func (o *Options) settingsOf(r *resource, by ByObject) ([]settings, error) {
 				}
 			}
 		}
-		all = append(all, s)
+		each = append(each, s)
 	}
-	return all, nil
+	return each, nil
 }
 
 // firstOf takes each setting from the first level that has it.
@@ -127,7 +129,7 @@ func (s *settings) syncPeriod() time.Duration {
 // syncPeriod is the period for handlers that ask for none of their own.
 func (s *store) syncPeriod() time.Duration {
 	var shortest time.Duration
-	for _, f := range s.feeds {
+	for _, f := range s.feeds() {
 		if p := f.syncPeriod(); p > 0 && (shortest == 0 || p < shortest) {
 			shortest = p
 		}
@@ -141,13 +143,17 @@ func (s *store) sharesWithReaders(namespace string) bool {
 		f := s.feedFor(namespace)
 		return f != nil && f.UnsafeDisableDeepCopy != nil && *f.UnsafeDisableDeepCopy
 	}
-	for _, f := range s.feeds {
+	all := s.feeds()
+	for _, f := range all {
 		if f.UnsafeDisableDeepCopy == nil || !*f.UnsafeDisableDeepCopy {
 			return false
 		}
 	}
-	return true
+	return len(all) > 0
 }
 
-// covers says whether a namespace, or some namespace where it is empty, is cached.
-func (s *store) covers(key client.ObjectKey) bool { return s.feedFor(key.Namespace) != nil }
+// covers says whether a namespace can be read.
+func (s *store) covers(namespace string) bool {
+	f := s.feedFor(namespace)
+	return f != nil && f.filled.isOpen()
+}

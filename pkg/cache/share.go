@@ -18,16 +18,25 @@ import (
 // and the next version of an object differs in less. Entries never change, so a new one can use the parts of one that
 // is there wherever they are equal. Only memory depends on it.
 
+// condense makes an entry that is not published yet take no more memory than it must. known is one that may have much in
+// common with it, or nil.
+func (s *store) condense(e, known *entry) {
+	switch {
+	case s.detector != nil:
+		e.guarded(s)
+	case s.compact != nil:
+		s.compact.pack(s.resource, e, known)
+	default:
+		e.share(known)
+	}
+}
+
 // share makes an entry that is not published yet use what it has in common with a published one.
 func (e *entry) share(known *entry) {
 	if known == nil || known == e || known.form != e.form {
 		return
 	}
-	defer func() {
-		e.sharesLabels = reflect.ValueOf(e.meta.Labels).Pointer() == reflect.ValueOf(known.meta.Labels).Pointer()
-		e.sharesOwners = len(e.meta.OwnerReferences) > 0 && len(known.meta.OwnerReferences) > 0 &&
-			&e.meta.OwnerReferences[0] == &known.meta.OwnerReferences[0]
-	}()
+	defer e.noteShared(known)
 	if u, ok := e.obj.(*unstructured.Unstructured); ok {
 		if k, ok := known.obj.(*unstructured.Unstructured); ok {
 			shareJSON(u.Object, k.Object)
@@ -39,6 +48,13 @@ func (e *entry) share(known *entry) {
 	if a.Type() == b.Type() && a.Kind() == reflect.Pointer {
 		shareValue(a.Elem(), b.Elem())
 	}
+}
+
+// noteShared takes note of the parts that indexes would change if they were e's own.
+func (e *entry) noteShared(known *entry) {
+	e.sharesLabels = reflect.ValueOf(e.meta.Labels).Pointer() == reflect.ValueOf(known.meta.Labels).Pointer()
+	e.sharesOwners = len(e.meta.OwnerReferences) > 0 && len(known.meta.OwnerReferences) > 0 &&
+		&e.meta.OwnerReferences[0] == &known.meta.OwnerReferences[0]
 }
 
 // shareValue makes a, which can be set, use the parts of b that equal its own. It says whether all of them do.
@@ -217,12 +233,13 @@ func exportedFields(t reflect.Type) int {
 
 // relatives finds, for objects that enter together, one each that may have much in common.
 type relatives struct {
+	store       *store
 	byOwner     map[types.UID]*entry
 	byNamespace map[string]*entry
 }
 
-func newRelatives() *relatives {
-	return &relatives{byOwner: map[types.UID]*entry{}, byNamespace: map[string]*entry{}}
+func newRelatives(s *store) *relatives {
+	return &relatives{store: s, byOwner: map[types.UID]*entry{}, byNamespace: map[string]*entry{}}
 }
 
 // adopt makes e share with the first that came with its owner, or else with the one before it in its namespace.
@@ -233,9 +250,9 @@ func (r *relatives) adopt(e *entry) {
 			first = r.byNamespace[e.meta.Namespace]
 			r.byOwner[owners[0].UID] = e
 		}
-		e.share(first)
+		r.store.condense(e, first)
 	} else {
-		e.share(r.byNamespace[e.meta.Namespace])
+		r.store.condense(e, r.byNamespace[e.meta.Namespace])
 	}
 	r.byNamespace[e.meta.Namespace] = e
 }

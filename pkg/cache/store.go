@@ -15,8 +15,10 @@ import (
 // deliver (follow.go) and what we write ourselves (overlay.go). Readers take the read lock for a map lookup.
 type store struct {
 	*resource
-	feeds       []*feed
+	feeding     atomic.Pointer[[]*feed] // replaced, never changed
 	keepManaged bool
+	detector    *detector // nil if nobody looks for mutations
+	compact     *packer   // nil if entries are not packed
 
 	mu         sync.RWMutex
 	namespaces map[string]map[string]*slot
@@ -42,9 +44,31 @@ type plan struct {
 	replaced chan struct{} // closed when there is another plan
 }
 
-// claim is the interest in one form of a store: it lasts until RemoveInformer.
+// claim is the interest in one form of a store: it lasts until the last of its users leaves, or until RemoveInformer.
 type claim struct {
 	removed *gate
+
+	handles int  // informers that were got and have not been left again
+	kept    bool // by a read, which never leaves
+}
+
+// use is how somebody is interested in a form.
+type use uint8
+
+const (
+	toIndex  use = iota // has it watched, and holds nobody from leaving
+	toRead              // keeps the form, if nobody else had asked for it
+	toHandle            // holds it until handed back
+)
+
+// add counts a user. The caller holds the store's lock.
+func (c *claim) add(u use, first bool) {
+	switch {
+	case u == toHandle:
+		c.handles++
+	case u == toRead && first:
+		c.kept = true
+	}
 }
 
 // gate is an event that happens once.
@@ -75,20 +99,35 @@ func newStore(r *resource, settings []settings, keepManaged bool) *store {
 	for f := range s.filled {
 		s.filled[f] = newGate()
 	}
+	all := make([]*feed, 0, len(settings))
 	for i := range settings {
-		s.feeds = append(s.feeds, &feed{store: s, settings: settings[i]})
+		all = append(all, newFeed(s, settings[i]))
 	}
+	s.feeding.Store(&all)
 	return s
 }
 
-// want makes sure that the feeds deliver form f, and says whether the plan had to change for it.
-func (s *store) want(f form) (c *claim, changed bool) {
+// use counts a user of a form that is wanted already; nil if it is not.
+func (s *store) use(f form, u use) *claim {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.claims[f] == nil {
+	if c := s.claims[f]; c != nil {
+		c.add(u, false)
+		return c
+	}
+	return nil
+}
+
+// want makes sure that the feeds deliver form f, and says whether the plan had to change for it.
+func (s *store) want(f form, u use) (c *claim, changed bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	first := s.claims[f] == nil
+	if first {
 		s.claims[f] = &claim{removed: newGate()}
 	}
 	c = s.claims[f]
+	c.add(u, first)
 	if s.plan != nil && s.plan.provides.has(f) {
 		return c, false
 	}
@@ -107,11 +146,17 @@ func (s *store) want(f form) (c *claim, changed bool) {
 	if old != nil {
 		close(old.replaced)
 	}
+	if len(s.feeds()) == 0 {
+		s.admitReaders() // there is nothing to wait for
+	}
 	return c, true
 }
 
+// feeds are what brings objects into the store: those of all namespaces together, or one for each.
+func (s *store) feeds() []*feed { return *s.feeding.Load() }
+
 func (s *store) transforms() bool {
-	for _, f := range s.feeds {
+	for _, f := range s.feeds() {
 		if f.Transform != nil {
 			return true
 		}
@@ -132,7 +177,7 @@ func (s *store) currentPlan() *plan {
 // feedFor is the feed that delivers a namespace; nil if none does.
 func (s *store) feedFor(namespace string) *feed {
 	var rest *feed
-	for _, f := range s.feeds {
+	for _, f := range s.feeds() {
 		if f.namespace == namespace || !s.namespaced {
 			return f
 		}
@@ -164,29 +209,33 @@ func (s *store) put(e *entry) {
 	key := client.ObjectKey{Namespace: e.meta.Namespace, Name: e.meta.Name}
 	delete(s.absent, key)
 	at := s.slot(key)
+	shown := e.shown()
 	if at == nil {
 		at = s.newSlot(key, e)
-		s.indexes.update(s.resource, at)
-		s.tell(notice{kind: added, now: e})
+		s.enter(at, e)
+		s.tell(notice{kind: added, now: shown})
 		return
 	}
 	old := at.now
 	e.meta.Namespace, e.meta.Name = at.key.Namespace, at.key.Name
-	at.now = e
-	s.indexes.update(s.resource, at)
+	s.enter(at, e)
 	if old.meta.UID != e.meta.UID {
 		// Deleted and made again, and the event between the two was missed.
 		s.tell(notice{kind: vanished, now: old})
-		s.tell(notice{kind: added, now: e})
+		s.tell(notice{kind: added, now: shown})
 		return
 	}
-	s.tell(notice{kind: updated, old: old, now: e})
+	s.tell(notice{kind: updated, old: old, now: shown})
 }
 
 // swap puts a fuller form of the same version in the place of an entry. Nothing has happened to the object.
-func (s *store) swap(at *slot, e *entry) {
+func (s *store) swap(at *slot, e *entry) { s.enter(at, e) }
+
+// enter makes e what readers find, after its values are in the indexes.
+func (s *store) enter(at *slot, e *entry) {
 	at.now = e
 	s.indexes.update(s.resource, at)
+	e.settle()
 }
 
 func (s *store) newSlot(key client.ObjectKey, e *entry) *slot {
@@ -221,8 +270,8 @@ func (s *store) drop(at *slot, n notice) {
 
 // admitReaders lets those in whose form all feeds have filled. The caller holds the lock.
 func (s *store) admitReaders() {
-	forms := s.feeds[0].provides
-	for _, f := range s.feeds[1:] {
+	forms := s.plan.provides
+	for _, f := range s.feeds() {
 		forms &= f.provides
 	}
 	forms |= formSet(s.ready.Load())

@@ -34,7 +34,12 @@ func names(l *corev1.ConfigMapList) string {
 	return strings.Join(all, " ")
 }
 
-var configMapType = reflect.TypeFor[*corev1.ConfigMap]()
+var (
+	configMapType = reflect.TypeFor[*corev1.ConfigMap]()
+	podType       = reflect.TypeFor[*corev1.Pod]()
+	secretType    = reflect.TypeFor[*corev1.Secret]()
+	widgetType    = reflect.TypeFor[*widget]()
+)
 
 func testScheme() *runtime.Scheme { return clientgoscheme.Scheme }
 

@@ -60,6 +60,8 @@ type resource struct {
 	gvr        schema.GroupVersionResource
 	namespaced bool
 	goType     reflect.Type // pointer to the struct; nil when the scheme does not know the kind
+
+	deepCopyInto reflect.Value // of goType, as a function; not valid if it has none
 }
 
 // name identifies an object of the resource in errors and logs.
@@ -89,10 +91,13 @@ func (r *resource) upTo(f form) formSet {
 
 // entry is one version of one object. Nothing it refers to changes once the entry is in a store.
 type entry struct {
-	obj  client.Object      // the object in its fullest form
-	meta *metav1.ObjectMeta // of obj; points into it where it can
-	rv   uint64             // 0 where the server's resourceVersions are no integers
+	obj  client.Object      // the object in its fullest form; nil where it is packed
+	meta *metav1.ObjectMeta // of obj, or what the store needs of it; points into it where it can
+	rv   uint64             // opaqueVersion where the server's resourceVersions are no integers
 	form form
+	// direct is the form in which obj may be handed out just so, numForms if it may not: readers of a plain entry pay
+	// nothing for those that are packed or guarded.
+	direct form
 	// partial marks a full entry that was made of a Go type, which may not know all fields:
 	// the watch event that brings the same version still replaces it.
 	partial bool
@@ -102,28 +107,39 @@ type entry struct {
 	derived atomic.Pointer[derived]
 }
 
-// derived holds the other views of an entry, made when they are first asked for.
+// derived is what there is of an entry besides its object. It is replaced, never changed.
 type derived struct {
-	views [numForms]client.Object
+	views  [numForms]client.Object // other views, made when they are first asked for or by a transform
+	packed *packed                 // the object, if it is held compact
+	guard  *guard                  // keeps an eye on what is handed out, if somebody wants that
 }
 
-// view is the object in form f, shared with everybody who asks.
+func newEntry(obj client.Object, meta *metav1.ObjectMeta, f form) *entry {
+	return &entry{obj: obj, meta: meta, rv: parseVersion(meta.ResourceVersion), form: f, direct: f}
+}
+
+// view is the object in form f, shared with everybody who asks, or the asker's own if the entry is private.
 func (e *entry) view(r *resource, f form) (client.Object, error) {
-	if e.form == f {
+	if e.direct == f {
 		return e.obj, nil
 	}
 	for {
 		old := e.derived.Load()
-		if old != nil && old.views[f] != nil {
-			return old.views[f], nil
+		next := &derived{}
+		if old != nil {
+			switch {
+			case old.packed != nil:
+				return old.packed.unpack(r, e.form, f)
+			case old.guard != nil:
+				return old.guard.view(r, e, f)
+			case old.views[f] != nil:
+				return old.views[f], nil
+			}
+			*next = *old
 		}
 		obj, err := e.derive(r, f)
 		if err != nil {
 			return nil, err
-		}
-		next := &derived{}
-		if old != nil {
-			*next = *old
 		}
 		next.views[f] = obj
 		if e.derived.CompareAndSwap(old, next) {
@@ -131,6 +147,24 @@ func (e *entry) view(r *resource, f form) (client.Object, error) {
 		}
 	}
 }
+
+// made are the forms of which there is a view already besides the entry's own, as after a transform.
+func (e *entry) made() formSet {
+	var forms formSet
+	d := e.derived.Load()
+	if d == nil {
+		return forms
+	}
+	for f := range numForms {
+		if d.views[f] != nil || d.packed != nil && d.packed.views != nil && d.packed.views[f] != nil {
+			forms = forms.with(f)
+		}
+	}
+	return forms
+}
+
+// private says whether each view is made for who asks for it, and theirs.
+func (e *entry) private() bool { return e.obj == nil }
 
 func (e *entry) derive(r *resource, f form) (client.Object, error) {
 	switch f {

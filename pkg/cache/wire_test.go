@@ -225,6 +225,7 @@ func TestAWatchSurvivesCutsAndCompaction(t *testing.T) {
 	}
 }
 
+// controller-runtime's #977 and #1660: an informer, a watch and a copy of all objects for each form.
 func TestReadersInAllFormsShareOneWatch(t *testing.T) {
 	ctx := t.Context()
 	s := newTestServer(t)
@@ -274,6 +275,7 @@ func TestReadersInAllFormsShareOneWatch(t *testing.T) {
 	}
 }
 
+// controller-runtime's #1653: a denial that looks like a time-out.
 func TestAForbiddenResourceHoldsUpNobodyAndSaysWhy(t *testing.T) {
 	s := newTestServer(t)
 	s.forbid["secrets"] = true
@@ -299,9 +301,13 @@ func TestAForbiddenResourceHoldsUpNobodyAndSaysWhy(t *testing.T) {
 	if c.WaitForCacheSync(ctx) {
 		t.Error("WaitForCacheSync says that all is there")
 	}
-	fault := c.(*stores).storeOf(corev1.SchemeGroupVersion.WithKind("Secret")).feeds[0].fault.list.Load()
-	if fault.subject != "system:serviceaccount:ops:robot" || fault.resource != "secrets" || fault.verb == "" {
-		t.Errorf("fault: %+v", fault)
+	faults := WatchErrors(c)
+	if len(faults) != 1 || faults[0].Subject != "system:serviceaccount:ops:robot" || faults[0].Resource.Resource != "secrets" || faults[0].Verb == "" || !faults[0].Forbidden() {
+		t.Errorf("faults: %v", faults)
+	}
+	var fault *WatchError
+	if !errors.As(err, &fault) || fault.Subject == "" {
+		t.Errorf("the error does not say who was refused: %v", err)
 	}
 	mu.Lock()
 	defer mu.Unlock()

@@ -86,7 +86,8 @@ func NewWithWatch(config *rest.Config, options Options) (WithWatch, error) {
 	return &watchingClient{Client: decorate(c, options), wire: &c.wire}, nil
 }
 
-func decorate(c Client, options Options) Client {
+func decorate(made *client, options Options) Client {
+	var c Client = observedClient{made}
 	if options.FieldValidation != "" {
 		c = WithFieldValidation(c, FieldValidation(options.FieldValidation))
 	}

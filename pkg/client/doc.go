@@ -33,6 +33,8 @@
 //     know satisfies runtime.IsNotRegisteredError.
 //   - When the cache's reader is a [WriteObserver], it hears of every write that the server has accepted before the call
 //     returns. A read that follows in the same process sees the write, and no read waits for it.
+//   - The [CallObserver] of a context hears of each call that is made with it: a controller learns by it what a
+//     reconciler reads and writes.
 //   - A client is safe for use by several goroutines at once. An object or an option that two calls share at the same time
 //     is not.
 //

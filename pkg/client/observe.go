@@ -1,6 +1,8 @@
 package client
 
 import (
+	"context"
+
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -22,6 +24,16 @@ type WriteObserver interface {
 
 	// ObserveDelete tells that the server has said the object with this UID is gone.
 	ObserveDelete(gvk schema.GroupVersionKind, key ObjectKey, uid types.UID)
+}
+
+// SubresourceObserver is a [WriteObserver] that can find out for itself what became of an object by a write through a
+// subresource that answers with something else: scale, eviction, binding. It is told where ObserveWrite has nothing to
+// tell, under the same conditions, from the goroutine that writes and before the call returns, and may ask the API server.
+type SubresourceObserver interface {
+	WriteObserver
+
+	// ObserveSubresource tells that the server has accepted a write to a subresource of the object.
+	ObserveSubresource(ctx context.Context, gvk schema.GroupVersionKind, key ObjectKey)
 }
 
 // Written is what the server answered to a write.

@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/operon-dev/operon/pkg/client/apiutil"
 )
@@ -34,12 +35,35 @@ func (s *subResourceClient) codecOf(r *resource, body Object) (codec, error) {
 	return c, nil
 }
 
+// bodyOf returns the resource of obj, and what is exchanged with its subresource: given or, without that, obj itself.
+func (s *subResourceClient) bodyOf(ctx context.Context, obj, given Object) (*resource, Object, codec, error) {
+	r, err := s.client.wire.resourceOf(ctx, obj)
+	switch {
+	case err != nil:
+		return nil, nil, codec{}, err
+	case given == nil:
+		return r, obj, r.codec, nil
+	}
+	c, err := s.codecOf(r, given)
+	return r, given, c, err
+}
+
 // observation tells the observer of answers that hold the whole object, not of those that hold a body of another kind.
 func (s *subResourceClient) observation(r *resource, c codec, body Object, dryRun []string, unobserved bool) observation {
 	if c.gvk != r.gvk {
 		return observation{}
 	}
 	return s.client.observation(c.gvk, body, dryRun, unobserved)
+}
+
+// lookBehind has the observer look at the object itself where the answer was of another kind. A token changes no object.
+func (s *subResourceClient) lookBehind(ctx context.Context, gvk, answered schema.GroupVersionKind, key ObjectKey, err error, dryRun []string, unobserved bool) {
+	if err != nil || answered == gvk || s.name == "token" || len(dryRun) > 0 || unobserved {
+		return
+	}
+	if o, ok := s.client.observer.(SubresourceObserver); ok {
+		o.ObserveSubresource(ctx, gvk, key)
+	}
 }
 
 // named returns body with the name of the object whose subresource it is, which servers demand of what is put or posted.
@@ -59,11 +83,7 @@ func named(body, obj Object) Object {
 
 // Get implements SubResourceReader.
 func (s *subResourceClient) Get(ctx context.Context, obj Object, subResource Object, opts ...SubResourceGetOption) error {
-	r, err := s.client.wire.resourceOf(ctx, obj)
-	if err != nil {
-		return err
-	}
-	c, err := s.codecOf(r, subResource)
+	r, _, c, err := s.bodyOf(ctx, obj, subResource)
 	if err != nil {
 		return err
 	}
@@ -82,11 +102,7 @@ func (s *subResourceClient) Get(ctx context.Context, obj Object, subResource Obj
 
 // Create implements SubResourceWriter.
 func (s *subResourceClient) Create(ctx context.Context, obj Object, subResource Object, opts ...SubResourceCreateOption) error {
-	r, err := s.client.wire.resourceOf(ctx, obj)
-	if err != nil {
-		return err
-	}
-	c, err := s.codecOf(r, subResource)
+	r, _, c, err := s.bodyOf(ctx, obj, subResource)
 	if err != nil {
 		return err
 	}
@@ -98,22 +114,17 @@ func (s *subResourceClient) Create(ctx context.Context, obj Object, subResource 
 		return about(r.gvk, at.key(), err)
 	}
 	seen := s.observation(r, c, subResource, sent.DryRun, options.DisableReadYourWritesConsistency)
-	return about(r.gvk, at.key(), exchange(ctx, req, c, named(subResource, obj), subResource, seen))
+	err = exchange(ctx, req, c, named(subResource, obj), subResource, seen)
+	s.lookBehind(ctx, r.gvk, c.gvk, at.key(), err, sent.DryRun, options.DisableReadYourWritesConsistency)
+	return about(r.gvk, at.key(), err)
 }
 
 // Update implements SubResourceWriter.
 func (s *subResourceClient) Update(ctx context.Context, obj Object, opts ...SubResourceUpdateOption) error {
-	r, err := s.client.wire.resourceOf(ctx, obj)
+	options := (&SubResourceUpdateOptions{}).ApplyOptions(opts)
+	r, body, c, err := s.bodyOf(ctx, obj, options.SubResourceBody)
 	if err != nil {
 		return err
-	}
-	options := (&SubResourceUpdateOptions{}).ApplyOptions(opts)
-	body, c := obj, r.codec
-	if options.SubResourceBody != nil {
-		body = options.SubResourceBody
-		if c, err = s.codecOf(r, body); err != nil {
-			return err
-		}
 	}
 	sent := options.AsUpdateOptions()
 	at := placeOf(obj).sub(s.name)
@@ -122,22 +133,17 @@ func (s *subResourceClient) Update(ctx context.Context, obj Object, opts ...SubR
 		return about(r.gvk, at.key(), err)
 	}
 	seen := s.observation(r, c, body, sent.DryRun, options.DisableReadYourWritesConsistency)
-	return about(r.gvk, at.key(), exchange(ctx, req, c, named(body, obj), body, seen))
+	err = exchange(ctx, req, c, named(body, obj), body, seen)
+	s.lookBehind(ctx, r.gvk, c.gvk, at.key(), err, sent.DryRun, options.DisableReadYourWritesConsistency)
+	return about(r.gvk, at.key(), err)
 }
 
 // Patch implements SubResourceWriter.
 func (s *subResourceClient) Patch(ctx context.Context, obj Object, patch Patch, opts ...SubResourcePatchOption) error {
-	r, err := s.client.wire.resourceOf(ctx, obj)
+	options := (&SubResourcePatchOptions{}).ApplyOptions(opts)
+	r, body, c, err := s.bodyOf(ctx, obj, options.SubResourceBody)
 	if err != nil {
 		return err
-	}
-	options := (&SubResourcePatchOptions{}).ApplyOptions(opts)
-	body, c := obj, r.codec
-	if options.SubResourceBody != nil {
-		body = options.SubResourceBody
-		if c, err = s.codecOf(r, body); err != nil {
-			return err
-		}
 	}
 	sent := options.AsPatchOptions()
 	at := placeOf(obj).sub(s.name)
@@ -151,7 +157,9 @@ func (s *subResourceClient) Patch(ctx context.Context, obj Object, patch Patch, 
 	}
 	req.SetHeader("Content-Type", string(patch.Type())).Body(data)
 	seen := s.observation(r, c, body, sent.DryRun, options.DisableReadYourWritesConsistency)
-	return about(r.gvk, at.key(), exchangeBody(ctx, req, c, body, seen))
+	err = exchangeBody(ctx, req, c, body, seen)
+	s.lookBehind(ctx, r.gvk, c.gvk, at.key(), err, sent.DryRun, options.DisableReadYourWritesConsistency)
+	return about(r.gvk, at.key(), err)
 }
 
 // Apply implements SubResourceWriter.

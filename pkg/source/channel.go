@@ -116,20 +116,11 @@ func (c *channel[object, request]) handle(ctx context.Context, o *outlet[object]
 			if !open {
 				return
 			}
-			if c.passes(e) {
-				c.handler.Generic(ctx, e, queue)
+			if all(c.predicates, func(p predicate.TypedPredicate[object]) bool { return p.Generic(e) }) {
+				c.handler.Generic(ctx, e, because(queue, reconcile.CauseGeneric, e.Object))
 			}
 		}
 	}
-}
-
-func (c *channel[object, request]) passes(e event.TypedGenericEvent[object]) bool {
-	for _, p := range c.predicates {
-		if !p.Generic(e) {
-			return false
-		}
-	}
-	return true
 }
 
 // join adds an outlet, and starts the pump with the first.

@@ -12,7 +12,8 @@
 //   - Events about one object are handled in their order, and one source's events one after the other.
 //   - A Kind is synced after its handler has been called for every object that was there when the watch
 //     began; then WaitForSync returns, without polling.
-//   - A Kind whose resource does not exist yet waits until it does.
+//   - A Kind whose resource does not exist yet waits until it does. It can say at any time what is in its way.
+//   - The queue that a handler is called with notes the event as the trigger of what is added to it.
 //   - When the context of Start ends, the source stops, and a Kind and an Informer take their handler back. A
 //     controller that stops waits until they have.
 //

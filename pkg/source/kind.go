@@ -25,7 +25,7 @@ import (
 // The first and the longest pause between two attempts to find a resource that the API server does not know (yet).
 const (
 	firstPause   = 50 * time.Millisecond
-	longestPause = time.Second
+	longestPause = time.Second / 2
 )
 
 // Kind returns a source of what happens to the objects of obj's kind, in the form of obj (typed,
@@ -88,15 +88,34 @@ func (k *kind[object, request]) WaitForSync(ctx context.Context) error {
 	if f == nil {
 		return fmt.Errorf("%s is not started", k)
 	}
-	err := f.wait(ctx, func() error {
-		// A cache that is asked for an informer that it cannot fill in time says what is in the way.
-		_, err := k.cache.GetInformer(ctx, k.object)
-		return err
-	})
-	if err != nil {
+	if err := f.wait(ctx, func() error { return k.obstacle(ctx) }); err != nil {
 		return fmt.Errorf("%T: %w", k.object, err)
 	}
 	return nil
+}
+
+// Obstacle implements TypedTellingSource: an API server that does not know the resource, or a list that it refuses.
+func (k *kind[object, request]) Obstacle() error {
+	f := k.running()
+	if f == nil || f.isSynced() {
+		return nil
+	}
+	if err := f.reason(); err != nil {
+		return fmt.Errorf("%T: %w", k.object, err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if err := k.obstacle(ctx); err != nil {
+		return fmt.Errorf("%T: %w", k.object, err)
+	}
+	return nil
+}
+
+// obstacle returns what keeps the cache from filling the informer. ctx has ended: a cache that is asked for an informer
+// that it cannot fill in time says what is in the way.
+func (k *kind[object, request]) obstacle(ctx context.Context) error {
+	_, err := k.cache.GetInformer(ctx, k.object)
+	return err
 }
 
 func (k *kind[object, request]) String() string {
@@ -191,6 +210,15 @@ func (f *feed) reason() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.err
+}
+
+func (f *feed) isSynced() bool {
+	select {
+	case <-f.settled:
+		return f.reason() == nil
+	default:
+		return false
+	}
 }
 
 // wait returns when the feed is synced or cannot be. When ctx ends first, it asks why for the reason.

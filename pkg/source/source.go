@@ -32,6 +32,15 @@ type TypedSyncingSource[request comparable] interface {
 	WaitForSync(ctx context.Context) error
 }
 
+// TypedTellingSource is a source that can say what it waits for.
+type TypedTellingSource[request comparable] interface {
+	TypedSyncingSource[request]
+
+	// Obstacle returns what keeps the source from being synced at present, or nil if it is synced or does not
+	// know. It returns at once.
+	Obstacle() error
+}
+
 // TypedOwnedSource is a source whose goroutines have an owner that waits for them.
 type TypedOwnedSource[request comparable] interface {
 	TypedSource[request]

@@ -3,6 +3,7 @@ package source
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"strings"
 	"sync"
@@ -327,5 +328,39 @@ func TestFuncIsASource(t *testing.T) {
 	q := newQueue(t)
 	if err := f.Start(t.Context(), q); !errors.Is(err, io.EOF) || q.Len() != 1 {
 		t.Errorf("err = %v, %d in the queue", err, q.Len())
+	}
+}
+
+func TestKindSaysAtOnceWhatIsInItsWay(t *testing.T) {
+	synced := func() *fakeInformer {
+		informer := newInformer()
+		close(informer.synced)
+		return informer
+	}
+	for name, tt := range map[string]struct {
+		cache func() *fakeCache
+		want  string
+	}{
+		"nothing, it is synced":        {func() *fakeCache { return &fakeCache{informer: synced()} }, ""},
+		"nothing that the cache knows": {func() *fakeCache { return &fakeCache{informer: newInformer()} }, ""},
+		"what the cache says":          {func() *fakeCache { return &fakeCache{informer: newInformer(), fault: io.ErrNoProgress} }, "*v1.Pod: " + io.ErrNoProgress.Error()},
+		"a resource that is not there": {func() *fakeCache { return &fakeCache{always: noKind()} }, `*v1.Pod: no matches for kind "Frog"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				src := TypedKind(tt.cache(), &corev1.Pod{}, &handler.TypedEnqueueRequestForObject[*corev1.Pod]{}).(TypedTellingSource[requestOf])
+				if err := src.Obstacle(); err != nil {
+					t.Errorf("before the start: %v", err)
+				}
+				if err := src.Start(t.Context(), nil); err != nil {
+					t.Fatal(err)
+				}
+				synctest.Wait()
+				err := src.Obstacle()
+				if got := fmt.Sprint(err); tt.want == "" && err != nil || !strings.HasPrefix(got, tt.want) {
+					t.Errorf("%v, want %q", err, tt.want)
+				}
+			})
+		})
 	}
 }

@@ -1,0 +1,182 @@
+package cache
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"strconv"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/operon-dev/operon/pkg/client"
+)
+
+func (s *testServer) change(f func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	f()
+}
+
+// Whatever an API server or a proxy before it answers while it is out of order: what was read stays, the reason is told,
+// and the cache is up to date soon after.
+func TestServerErrorsAreToldAndOutlived(t *testing.T) {
+	for _, code := range []int{http.StatusInternalServerError, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout, http.StatusTooManyRequests} {
+		t.Run(strconv.Itoa(code), func(t *testing.T) {
+			t.Parallel()
+			s := newTestServer(t)
+			s.put("configmaps", configMap("a", "one", nil, "1"))
+			c := startCache(t, s, Options{})
+			_, _, rec := useInformer(t, c, &corev1.ConfigMap{})
+			s.awaitWatches(t, 1)
+			s.change(func() { s.broken = code })
+			s.compact()
+			eventually(t, "the reason", func() bool { return len(WatchErrors(c)) == 1 })
+			if err := WatchErrors(c)[0]; err.Forbidden() || err.Subject != "" || err.Resource.Resource != "configmaps" {
+				t.Errorf("told: %+v", err)
+			}
+			var cm corev1.ConfigMap
+			if err := c.Get(t.Context(), client.ObjectKey{Namespace: "a", Name: "one"}, &cm); err != nil || cm.Data["data"] != "1" {
+				t.Errorf("meanwhile: %v, %v", cm.Data, err)
+			}
+			s.put("configmaps", configMap("a", "one", nil, "2"))
+			s.put("configmaps", configMap("a", "two", nil, "2"))
+			s.change(func() { s.broken = 0 })
+			eventually(t, "what happened meanwhile", func() bool { return rec.has("update a/one") && rec.has("add a/two false") })
+			eventually(t, "nothing to tell", func() bool { return len(WatchErrors(c)) == 0 })
+			if rec.bad != nil {
+				t.Errorf("handler: %v", rec.bad)
+			}
+		})
+	}
+}
+
+// A list that takes long holds up those who wait for it, and nobody else.
+func TestASlowListHoldsUpItsReadersAlone(t *testing.T) {
+	s := newTestServer(t)
+	s.put("configmaps", configMap("a", "one", nil, "1"))
+	c := startCache(t, s, Options{})
+	if err := c.List(t.Context(), &corev1.ConfigMapList{}); err != nil {
+		t.Fatal(err)
+	}
+	hold := make(chan struct{})
+	s.change(func() { s.hold = hold })
+	slow := make(chan error, 1)
+	go func() { slow <- c.List(t.Context(), &corev1.SecretList{}) }()
+	eventually(t, "the request", func() bool { return s.count("secrets") > 0 })
+	s.put("configmaps", configMap("a", "one", nil, "2")) // by the watch that is open
+	eventually(t, "another resource's event", func() bool {
+		var cm corev1.ConfigMap
+		return c.Get(t.Context(), client.ObjectKey{Namespace: "a", Name: "one"}, &cm) == nil && cm.Data["data"] == "2"
+	})
+	s.compact() // the next list of what is read already is slow, too
+	eventually(t, "the list anew", func() bool { return s.count("configmaps") > 1 })
+	if err := c.List(t.Context(), &corev1.ConfigMapList{}); err != nil {
+		t.Errorf("a reader of what is there: %v", err)
+	}
+	select {
+	case err := <-slow:
+		t.Errorf("a list that did not come: %v", err)
+	default:
+	}
+	close(hold)
+	if err := <-slow; err != nil {
+		t.Error(err)
+	}
+}
+
+// Watches are cut, lists are made anew and held up while this program writes: each write shows in the very next read.
+func TestOwnWritesShowThroughCutsAndLists(t *testing.T) {
+	for _, f := range []form{formTyped, formFull} {
+		t.Run(f.String(), func(t *testing.T) {
+			s := newTestServer(t)
+			for i := range 5 {
+				s.put("configmaps", configMap("a", fmt.Sprint(i), nil, ""))
+			}
+			c := startCache(t, s, Options{}).(*stores)
+			obj := inForm(t, f, configMap("", "", nil, ""))
+			_, _, rec := useInformer(t, c, obj)
+			random := rand.New(rand.NewPCG(7, uint64(f)))
+			var hold chan struct{}
+			release := func() {
+				if hold != nil {
+					close(hold)
+					hold = nil
+				}
+			}
+			defer release()
+			for round := range 300 {
+				switch random.IntN(12) {
+				case 0:
+					s.cutWatches()
+				case 1:
+					s.compact()
+				case 2:
+					release()
+					hold = make(chan struct{})
+					s.change(func() { s.hold = hold })
+					s.compact()
+				case 3:
+					s.change(func() { s.hold = nil })
+					release()
+				}
+				key := client.ObjectKey{Namespace: "a", Name: fmt.Sprint(random.IntN(5))}
+				raw, err := json.Marshal(s.put("configmaps", configMap(key.Namespace, key.Name, nil, fmt.Sprint(round))))
+				if err != nil {
+					t.Fatal(err)
+				}
+				var answer corev1.ConfigMap
+				if err := json.Unmarshal(raw, &answer); err != nil {
+					t.Fatal(err)
+				}
+				c.ObserveWrite(client.Written{GVK: configMapKind, Object: &answer, JSON: raw})
+				if err := c.Get(t.Context(), key, obj); err != nil || obj.GetResourceVersion() != answer.ResourceVersion {
+					t.Fatalf("round %d: read version %s after %s was written: %v", round, obj.GetResourceVersion(), answer.ResourceVersion, err)
+				}
+			}
+			s.change(func() { s.hold = nil })
+			release()
+			s.remove("configmaps", "a", "0")
+			eventually(t, "the end", func() bool { return rec.has("delete a/0") })
+			if rec.bad != nil {
+				t.Errorf("handler: %v", rec.bad)
+			}
+		})
+	}
+}
+
+// The definition of a resource is deleted while it is watched, and comes again.
+func TestAResourceThatComesBackIsPickedUpWithinASecond(t *testing.T) {
+	s := newTestServer(t)
+	s.put("configmaps", configMap("a", "one", nil, "1"))
+	c := startCache(t, s, Options{})
+	_, _, rec := useInformer(t, c, &corev1.ConfigMap{})
+	s.change(func() { s.broken = http.StatusNotFound })
+	s.remove("configmaps", "a", "one")
+	s.compact()
+	before := s.count("configmaps")
+	eventually(t, "attempts enough for a long pause", func() bool { return s.count("configmaps") > before+10 })
+	s.put("configmaps", configMap("a", "two", nil, "2"))
+	s.change(func() { s.broken = 0 })
+	back := time.Now()
+	eventually(t, "what is there now", func() bool { return rec.has("add a/two false") })
+	if d := time.Since(back); d > time.Second {
+		t.Errorf("picked up after %v", d)
+	}
+}
+
+// A server that is gone for longer is not hammered: the pauses between two attempts grow.
+func TestAttemptsAreSpread(t *testing.T) {
+	s := newTestServer(t)
+	s.broken = http.StatusInternalServerError
+	c := startCache(t, s, Options{})
+	if _, err := c.GetInformer(t.Context(), &corev1.ConfigMap{}, BlockUntilSynced(false)); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(1500 * time.Millisecond) // what is not to happen has no event
+	if n := s.count("configmaps"); n < 2 || n > 20 {
+		t.Errorf("%d requests in 1.5 s", n)
+	}
+}
