@@ -69,8 +69,12 @@ func measure(ctx context.Context, n rounds) ([]row, error) {
 	if err != nil {
 		return nil, err
 	}
+	noop, err := noopRows(n.queue)
+	if err != nil {
+		return nil, err
+	}
 	cluster, err := clusterRows(ctx, n)
-	return append(append(rows, queue...), cluster...), err
+	return append(append(append(rows, queue...), noop...), cluster...), err
 }
 
 func cacheRows(ctx context.Context, n rounds) ([]row, error) {

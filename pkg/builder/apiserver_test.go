@@ -28,7 +28,7 @@ func start(t *testing.T) *rest.Config {
 	if os.Getenv("OPERON") == "" {
 		t.Skip("OPERON does not name the operon binary, which starts the API server")
 	}
-	env := &envtest.Environment{}
+	env := &envtest.Environment{Controllers: true}
 	cfg, err := env.Start()
 	if err != nil {
 		t.Fatal(err)

@@ -4,6 +4,8 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
+
+	"github.com/operon-dev/operon/pkg/reconcile"
 )
 
 // Controller is what the controllers of a manager fall back on. A setting made
@@ -23,7 +25,9 @@ type Controller struct {
 	MaxConcurrentReconciles int
 
 	// CacheSyncTimeout bounds how long a controller waits for the first
-	// contents of the caches it watches. Zero means 2 minutes.
+	// contents of the caches it watches before that is an error that ends the
+	// manager. Zero means 2 minutes. With a negative one it goes on waiting,
+	// while the others work.
 	CacheSyncTimeout time.Duration
 
 	// RecoverPanic turns a panic of a reconciler into an error of that one
@@ -49,4 +53,9 @@ type Controller struct {
 	// ReconciliationTimeout is the deadline of the context that each
 	// reconciliation gets. Zero means none.
 	ReconciliationTimeout time.Duration
+
+	// OnReconciled is called after each reconciliation of any controller, with
+	// all that is known about it. It has to be quick, and safe to be called by
+	// all workers at once. Nil means that nobody is told.
+	OnReconciled func(reconcile.Record)
 }

@@ -108,8 +108,12 @@ func newController[request comparable](name string, mgr manager.Manager, options
 		own := ownLogger(options.Logger, name, options.GroupKind)
 		c.options.LogConstructor = logConstructor[request](own, options.GroupKind)
 		c.loggerOf = func(r request, id types.UID) logr.Logger {
+			if own.GetSink() == nil {
+				return own
+			}
 			return onDemand(own, func() logr.Logger {
-				return c.options.LogConstructor(&r).WithValues("reconcileID", id)
+				named := r // of a closure that is not called, r stays off the heap
+				return c.options.LogConstructor(&named).WithValues("reconcileID", id)
 			})
 		}
 	} else {

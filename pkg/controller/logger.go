@@ -46,16 +46,21 @@ func onDemand(own logr.Logger, construct func() logr.Logger) logr.Logger {
 	if own.GetSink() == nil {
 		return own
 	}
-	return logr.New(&demandedSink{
-		own:  own.GetSink(),
-		made: sync.OnceValue(func() logr.LogSink { return construct().GetSink() }),
-	}).V(own.GetV())
+	return logr.New(&demandedSink{own: own.GetSink(), construct: construct}).V(own.GetV())
 }
 
 // demandedSink is a sink that is made on demand.
 type demandedSink struct {
-	own  logr.LogSink
-	made func() logr.LogSink
+	own       logr.LogSink
+	construct func() logr.Logger
+
+	once sync.Once
+	sink logr.LogSink
+}
+
+func (s *demandedSink) made() logr.LogSink {
+	s.once.Do(func() { s.sink = s.construct().GetSink() })
+	return s.sink
 }
 
 var _ logr.CallDepthLogSink = &demandedSink{}

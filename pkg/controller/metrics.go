@@ -5,6 +5,9 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/operon-dev/operon/pkg/client"
+	"github.com/operon-dev/operon/pkg/reconcile"
 )
 
 // collectors are the metrics of all controllers that report to one registry, and their names.
@@ -19,6 +22,9 @@ type collectors struct {
 	seconds    *prometheus.HistogramVec
 	workers    *prometheus.GaugeVec
 	active     *prometheus.GaugeVec
+	causes     *prometheus.CounterVec
+	calls      *prometheus.CounterVec
+	waiting    *prometheus.GaugeVec
 }
 
 // sharedCollectors returns the collectors of reg, which it makes if there are none. Where reg has other
@@ -65,11 +71,23 @@ func newCollectors() *collectors {
 		}, []string{"controller"}),
 		workers: gauge("max_concurrent_reconciles", "How many reconciliations may run at the same time, by controller"),
 		active:  gauge("active_workers", "How many reconciliations are running, by controller"),
+		causes: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "operon_reconcile_triggers_total",
+			Help: "Reconciliations by controller and what made the controller reconcile",
+		}, []string{"controller", "cause"}),
+		calls: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "operon_reconcile_calls_total",
+			Help: "Calls of clients that reconcilers made, by controller and verb",
+		}, []string{"controller", "verb"}),
+		waiting: prometheus.NewGaugeVec(prometheus.GaugeOpts{
+			Name: "operon_controller_sources_not_synced",
+			Help: "Sources that a controller's workers wait for, by controller",
+		}, []string{"controller"}),
 	}
 }
 
 func (c *collectors) all() []prometheus.Collector {
-	return []prometheus.Collector{c.reconciles, c.errors, c.terminal, c.panics, c.timeouts, c.seconds, c.workers, c.active}
+	return []prometheus.Collector{c.reconciles, c.errors, c.terminal, c.panics, c.timeouts, c.seconds, c.workers, c.active, c.causes, c.calls, c.waiting}
 }
 
 // Describe implements prometheus.Collector.
@@ -96,6 +114,9 @@ type instruments struct {
 	seconds  prometheus.Observer
 	workers  prometheus.Gauge
 	active   prometheus.Gauge
+	causes   [reconcile.NumCauses]prometheus.Counter
+	calls    [client.NumVerbs]prometheus.Counter
+	waiting  prometheus.Gauge
 }
 
 // of returns the metrics of the controller with that name. From then on they are exposed, as zero until
@@ -109,9 +130,16 @@ func (c *collectors) of(controller string) *instruments {
 		seconds:  c.seconds.WithLabelValues(controller),
 		workers:  c.workers.WithLabelValues(controller),
 		active:   c.active.WithLabelValues(controller),
+		waiting:  c.waiting.WithLabelValues(controller),
 	}
 	for o := range outcomes {
 		m.outcomes[o] = c.reconciles.WithLabelValues(controller, o.String())
+	}
+	for cause := range reconcile.NumCauses {
+		m.causes[cause] = c.causes.WithLabelValues(controller, cause.String())
+	}
+	for verb := range client.NumVerbs {
+		m.calls[verb] = c.calls.WithLabelValues(controller, verb.String())
 	}
 	return m
 }

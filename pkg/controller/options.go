@@ -28,7 +28,13 @@ type TypedOptions[request comparable] struct {
 	// time. Defaults to 1.
 	MaxConcurrentReconciles int
 
-	// CacheSyncTimeout is how long the controller waits, at its start, for its sources. Defaults to 2 minutes.
+	// CacheSyncTimeout is how long the controller waits, at its start, for its sources. When it is over, Start
+	// returns an error that says what it waited for and why that did not come, and so does the manager's. With a
+	// negative one the controller goes on waiting, for a CRD that is to come or a role that is to be bound, while
+	// the others work. Defaults to 2 minutes.
+	//
+	// The log says from the first second on what the controller waits for, and the metric
+	// operon_controller_sources_not_synced for how many.
 	CacheSyncTimeout time.Duration
 
 	// RecoverPanic says whether a panic of the reconciler becomes an error of that reconciliation, instead of
@@ -72,6 +78,11 @@ type TypedOptions[request comparable] struct {
 
 	// ReconciliationTimeout is how long the context of a reconciliation lasts. Defaults to no limit.
 	ReconciliationTimeout time.Duration
+
+	// OnReconciled is called after each reconciliation, with all that is known about it, by the worker, which
+	// waits for it: it has to be quick, and safe to be called by MaxConcurrentReconciles workers at once.
+	// Defaults to nothing, and what only a record needs to know is not gathered then.
+	OnReconciled func(reconcile.Record)
 }
 
 // DefaultFromConfig takes from config what the options leave open.
@@ -89,6 +100,9 @@ func (options *TypedOptions[request]) DefaultFromConfig(config config.Controller
 	}
 	if options.CacheSyncTimeout == 0 {
 		options.CacheSyncTimeout = config.CacheSyncTimeout
+	}
+	if options.OnReconciled == nil {
+		options.OnReconciled = config.OnReconciled
 	}
 	if options.ReconciliationTimeout == 0 {
 		options.ReconciliationTimeout = config.ReconciliationTimeout

@@ -11,6 +11,7 @@ import (
 	"github.com/go-logr/logr"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/operon-dev/operon/pkg/controller/priorityqueue"
 	"github.com/operon-dev/operon/pkg/reconcile"
 )
 
@@ -29,10 +30,12 @@ func (o outcome) String() string {
 	return [outcomes]string{"success", "error", "requeue", "requeue_after"}[o]
 }
 
-// record is what is known about one reconciliation. Logs and metrics are made of it.
+// record is one reconciliation, while it goes on and when it is over. Logs, metrics and the Record of OnReconciled
+// are made of it.
 type record struct {
-	id       types.UID
-	priority int
+	journal
+	logger   logr.Logger
+	origin   priorityqueue.Origin
 	started  time.Time
 	took     time.Duration
 	result   reconcile.Result
@@ -58,19 +61,35 @@ func asksAgain(r reconcile.Result) bool {
 	return r.Requeue
 }
 
+func (r *record) trigger() reconcile.Trigger {
+	if r.origin.Trigger == nil {
+		return reconcile.Trigger{}
+	}
+	return *r.origin.Trigger
+}
+
 // terminal says whether the reconciliation ended with an error that is not to be retried.
 func (r *record) terminal() bool {
 	return errors.Is(r.err, reconcile.TerminalError(nil))
 }
 
 // nextPriority is the one with which the request is queued again.
-func (r *record) nextPriority() int {
-	return valueOr(r.result.Priority, r.priority)
+func (r *record) nextPriority() *int {
+	if r.result.Priority != nil {
+		return r.result.Priority
+	}
+	return &r.origin.Priority
 }
 
 func (m *instruments) observe(r *record) {
 	m.outcomes[r.outcome()].Inc()
+	m.causes[r.trigger().Cause].Inc()
 	m.seconds.Observe(r.took.Seconds())
+	for verb := range r.calls {
+		if n := r.calls[verb].Load(); n > 0 {
+			m.calls[verb].Add(float64(n))
+		}
+	}
 	if r.timedOut {
 		m.timeouts.Inc()
 	}
@@ -83,21 +102,56 @@ func (m *instruments) observe(r *record) {
 	}
 }
 
-func (r *record) log(logger logr.Logger) {
+func (r *record) log() {
 	if r.err != nil {
-		logger.Error(r.err, "Reconciler error", "duration", r.took, "terminal", r.terminal(), "timedOut", r.timedOut)
+		r.logger.Error(r.err, "Reconciler error", "duration", r.took, "trigger", r.trigger().String(),
+			"terminal", r.terminal(), "timedOut", r.timedOut)
 		if asksAgain(r.result) || r.result.RequeueAfter > 0 {
-			logger.Info("Reconciler returned an error and a result: the result is ignored", "requeueAfter", r.result.RequeueAfter)
+			r.logger.Info("Reconciler returned an error and a result: the result is ignored", "requeueAfter", r.result.RequeueAfter)
 		}
+	}
+	if !r.detailed {
 		return
 	}
-	if detail := logger.V(5); detail.Enabled() {
-		detail.Info("Reconciled", "duration", r.took, "priority", r.priority, "outcome", r.outcome().String(),
-			"requeueAfter", r.result.RequeueAfter)
+	if detail := r.logger.V(detailVerbosity); detail.Enabled() {
+		reads, writes := r.readsAndWrites()
+		list, _ := r.accesses()
+		accesses := make([]string, len(list))
+		for i, a := range list {
+			accesses[i] = a.String()
+		}
+		detail.Info("Reconciled", "duration", r.took, "trigger", r.trigger().String(), "merged", r.origin.Merged,
+			"waited", r.origin.Waited, "priority", r.origin.Priority, "reads", reads, "writes", writes, "accesses", accesses,
+			"outcome", r.outcome().String(), "requeueAfter", r.result.RequeueAfter)
 	}
 }
 
-type reconcileIDKey struct{}
+// detailVerbosity is that of the line which each reconciliation leaves.
+const detailVerbosity = 5
+
+// public is the Record of a reconciliation of r.
+func (c *controller[request]) public(r request, rec *record) reconcile.Record {
+	out := reconcile.Record{
+		Controller: c.name,
+		ID:         rec.id,
+		Request:    r,
+		Trigger:    rec.trigger(),
+		Merged:     rec.origin.Merged,
+		Priority:   rec.origin.Priority,
+		Waited:     rec.origin.Waited,
+		Started:    rec.started,
+		Took:       rec.took,
+		Outcome:    rec.outcome().String(),
+		Result:     rec.result,
+		Err:        rec.err,
+		Terminal:   rec.terminal(),
+		Panicked:   rec.panicked,
+		TimedOut:   rec.timedOut,
+	}
+	out.Reads, out.Writes = rec.readsAndWrites()
+	out.Accesses, out.Omitted = rec.accesses()
+	return out
+}
 
 // ReconcileIDFromContext returns the ID of the reconciliation whose context ctx is, or "" where it is none's.
 // Its log lines have it as reconcileID.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/workqueue"
 
@@ -28,6 +29,7 @@ type controller[request comparable] struct {
 	mu      sync.Mutex
 	sources []source.TypedSource[request] // that wait to be started
 	intake  *intake[request]              // nil until the sources are started
+	awaited []*awaited[request]           // sources that are started and not synced
 	started bool
 	stopped bool
 }
@@ -44,6 +46,9 @@ type intake[request comparable] struct {
 }
 
 func (c *controller[request]) GetLogger() logr.Logger { return c.options.LogConstructor(nil) }
+
+// String names the controller where a manager says what it runs.
+func (c *controller[request]) String() string { return fmt.Sprintf("controller %q", c.name) }
 
 // NeedLeaderElection implements manager.LeaderElectionRunnable.
 func (c *controller[request]) NeedLeaderElection() bool {
@@ -99,14 +104,21 @@ func (c *controller[request]) Start(ctx context.Context) error {
 	logger.Info("Starting workers", "worker count", n)
 	c.metrics.workers.Set(float64(n))
 	queue := queueForWorkers(in.queue)
-	var workers sync.WaitGroup
-	for range n {
-		workers.Go(func() { c.work(ctx, queue) })
+	desks := make([]desk, n)
+	var workers, supervisor sync.WaitGroup
+	for i := range desks {
+		workers.Go(func() { c.work(ctx, queue, &desks[i]) })
 	}
+	// Those who outlast the shutdown are of interest, too.
+	supervised, dismiss := context.WithCancel(context.WithoutCancel(ctx))
+	defer dismiss()
+	supervisor.Go(func() { superviseUntil(supervised, desks) })
 	<-ctx.Done()
 	logger.Info("Shutdown signal received, waiting for all workers to finish")
 	in.queue.ShutDown()
 	workers.Wait()
+	dismiss()
+	supervisor.Wait()
 	logger.Info("All workers finished")
 	return nil
 }
@@ -194,12 +206,15 @@ func (c *controller[request]) startAll(ctx context.Context, in *intake[request],
 	for i, src := range sources {
 		waiting[i] = struct{}{}
 		c.GetLogger().Info("Starting EventSource", "source", fmt.Sprint(src))
-		go func() { answers <- answer{i, startOne(ctx, in, src, limit)} }()
+		go func() { answers <- answer{i, c.startOne(ctx, in, src)} }()
 	}
 
 	var failure error
 	given := time.NewTimer(limit + overdue)
 	defer given.Stop()
+	if limit < 0 {
+		given.Stop()
+	}
 	ended := ctx.Done()
 	for len(waiting) > 0 {
 		select {
@@ -224,7 +239,14 @@ func (c *controller[request]) startAll(ctx context.Context, in *intake[request],
 	return failure
 }
 
-func startOne[request comparable](ctx context.Context, in *intake[request], src source.TypedSource[request], limit time.Duration) error {
+// The pause before the controller says that it waits for a source, and the longest one before it says so again.
+const (
+	firstReport   = time.Second
+	longestReport = 10 * time.Minute
+)
+
+// startOne starts a source and returns when it is synced or cannot be.
+func (c *controller[request]) startOne(ctx context.Context, in *intake[request], src source.TypedSource[request]) error {
 	if err := in.add(src); err != nil {
 		return err
 	}
@@ -232,11 +254,37 @@ func startOne[request comparable](ctx context.Context, in *intake[request], src 
 	if !ok {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, limit)
-	defer cancel()
-	err := syncing.WaitForSync(ctx)
-	if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		return fmt.Errorf("not synced within %s: %w", limit, err)
+	defer c.await(src)()
+	limit := c.options.CacheSyncTimeout
+	if limit > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, limit)
+		defer cancel()
 	}
-	return err
+	synced := make(chan error, 1)
+	go func() { synced <- syncing.WaitForSync(ctx) }()
+	for pause := firstReport; ; pause = min(4*pause, longestReport) {
+		select {
+		case err := <-synced:
+			if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
+				return fmt.Errorf("not synced within %s: %w", limit, err)
+			}
+			return err
+		case <-time.After(pause):
+			if ctx.Err() == nil {
+				c.reportWaiting(src)
+			}
+		}
+	}
+}
+
+// reportWaiting logs that the workers wait for a source, and why, if it knows.
+func (c *controller[request]) reportWaiting(src source.TypedSource[request]) {
+	logger := c.GetLogger().WithValues("source", fmt.Sprint(src))
+	const waits = "Workers wait for a source that is not synced"
+	if err := obstacleOf(src); err != nil && !apierrors.IsTimeout(err) {
+		logger.Error(err, waits)
+		return
+	}
+	logger.Info(waits)
 }

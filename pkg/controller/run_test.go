@@ -496,6 +496,17 @@ func TestDefaultFromConfig(t *testing.T) {
 	if diff := cmp.Diff(want, open, compare); diff != "" {
 		t.Errorf("open options (-want +got):\n%s", diff)
 	}
+	theirs, mine := 0, 0
+	defaults.OnReconciled = func(reconcile.Record) { theirs++ }
+	asks, tells := options{}, options{OnReconciled: func(reconcile.Record) { mine++ }}
+	for _, o := range []*options{&asks, &tells} {
+		o.DefaultFromConfig(defaults)
+		o.OnReconciled(reconcile.Record{})
+	}
+	if theirs != 1 || mine != 1 {
+		t.Errorf("OnReconciled: the manager's was called %d times, the controller's own %d times", theirs, mine)
+	}
+	defaults.OnReconciled = nil
 	set := options{
 		SkipNameValidation: &no, MaxConcurrentReconciles: 1, CacheSyncTimeout: time.Hour, RecoverPanic: &yes, NeedLeaderElection: &yes,
 		EnableWarmup: &no, UsePriorityQueue: &yes, ReconciliationTimeout: time.Hour,

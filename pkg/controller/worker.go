@@ -16,10 +16,24 @@ import (
 
 // workQueue is what a worker needs of a queue.
 type workQueue[request comparable] interface {
-	GetWithPriority() (item request, priority int, shutdown bool)
-	AddWithOpts(o priorityqueue.AddOpts, items ...request)
+	GetWithOrigin() (item request, origin priorityqueue.Origin, shutdown bool)
+	AddBecause(why *reconcile.Trigger, o priorityqueue.AddOpts, item request)
 	Forget(item request)
 	Done(item request)
+}
+
+// dumbQueue lets workers use a queue that has priorities and knows no triggers.
+type dumbQueue[request comparable] struct {
+	priorityqueue.PriorityQueue[request]
+}
+
+func (q dumbQueue[request]) GetWithOrigin() (item request, origin priorityqueue.Origin, shutdown bool) {
+	item, origin.Priority, shutdown = q.GetWithPriority()
+	return item, origin, shutdown
+}
+
+func (q dumbQueue[request]) AddBecause(_ *reconcile.Trigger, o priorityqueue.AddOpts, item request) {
+	q.AddWithOpts(o, item)
 }
 
 // flatQueue lets workers use a queue that has no priorities.
@@ -27,35 +41,33 @@ type flatQueue[request comparable] struct {
 	workqueue.TypedRateLimitingInterface[request]
 }
 
-func (q flatQueue[request]) GetWithPriority() (item request, priority int, shutdown bool) {
+func (q flatQueue[request]) GetWithOrigin() (item request, _ priorityqueue.Origin, shutdown bool) {
 	item, shutdown = q.Get()
-	return item, 0, shutdown
+	return item, priorityqueue.Origin{}, shutdown
 }
 
-func (q flatQueue[request]) AddWithOpts(o priorityqueue.AddOpts, items ...request) {
-	for _, item := range items {
-		switch {
-		case o.RateLimited:
-			q.AddRateLimited(item)
-		case o.After > 0:
-			q.AddAfter(item, o.After)
-		default:
-			q.Add(item)
-		}
+func (q flatQueue[request]) AddBecause(_ *reconcile.Trigger, o priorityqueue.AddOpts, item request) {
+	if o.RateLimited {
+		q.AddRateLimited(item)
+		return
 	}
+	q.AddAfter(item, o.After)
 }
 
 func queueForWorkers[request comparable](q workqueue.TypedRateLimitingInterface[request]) workQueue[request] {
+	if knowing, ok := q.(priorityqueue.Tracing[request]); ok {
+		return knowing
+	}
 	if pq, ok := q.(priorityqueue.PriorityQueue[request]); ok {
-		return pq
+		return dumbQueue[request]{pq}
 	}
 	return flatQueue[request]{q}
 }
 
 // work takes requests from the queue until it shuts down. Those that it gets after ctx has ended it leaves undone.
-func (c *controller[request]) work(ctx context.Context, q workQueue[request]) {
+func (c *controller[request]) work(ctx context.Context, q workQueue[request], at *desk) {
 	for {
-		r, priority, shutdown := q.GetWithPriority()
+		r, origin, shutdown := q.GetWithOrigin()
 		if shutdown {
 			return
 		}
@@ -63,26 +75,37 @@ func (c *controller[request]) work(ctx context.Context, q workQueue[request]) {
 			q.Done(r)
 			continue
 		}
-		c.process(ctx, q, r, priority)
+		c.process(ctx, q, r, origin, at)
 	}
 }
 
+// Why requests are queued again.
+var (
+	becauseOfError  = &reconcile.Trigger{Cause: reconcile.CauseRetry}
+	becauseOfResult = &reconcile.Trigger{Cause: reconcile.CauseRequeue}
+)
+
 // process reconciles one request, and queues it again if that is called for.
-func (c *controller[request]) process(ctx context.Context, q workQueue[request], r request, priority int) {
+func (c *controller[request]) process(ctx context.Context, q workQueue[request], r request, origin priorityqueue.Origin, at *desk) {
 	defer q.Done(r)
 	c.metrics.active.Inc()
 	defer c.metrics.active.Dec()
 
-	rec := record{id: newReconcileID(), priority: priority, started: time.Now()}
-	logger := c.loggerOf(r, rec.id)
-	ctx = context.WithValue(log.IntoContext(ctx, logger), reconcileIDKey{}, rec.id)
+	rec := &record{origin: origin, started: time.Now()}
+	rec.id = newReconcileID()
+	rec.logger = c.loggerOf(r, rec.id)
+	rec.detailed = c.options.OnReconciled != nil || rec.logger.V(detailVerbosity).Enabled()
 
-	c.call(ctx, r, &rec)
+	at.now.Store(rec)
+	c.call(reconcileContext{log.IntoContext(ctx, rec.logger), &rec.journal}, r, rec)
+	at.now.Store(nil)
 	rec.took = time.Since(rec.started)
-	c.metrics.observe(&rec)
-	rec.log(logger)
+	c.metrics.observe(rec)
+	rec.log()
+	if tell := c.options.OnReconciled; tell != nil {
+		tell(c.public(r, rec))
+	}
 
-	next := rec.nextPriority()
 	switch rec.outcome() {
 	case succeeded:
 		q.Forget(r)
@@ -91,13 +114,13 @@ func (c *controller[request]) process(ctx context.Context, q workQueue[request],
 			q.Forget(r)
 			break
 		}
-		q.AddWithOpts(priorityqueue.AddOpts{RateLimited: true, Priority: &next}, r)
+		q.AddBecause(becauseOfError, priorityqueue.AddOpts{RateLimited: true, Priority: rec.nextPriority()}, r)
 	case requeued:
-		q.AddWithOpts(priorityqueue.AddOpts{RateLimited: true, Priority: &next}, r)
+		q.AddBecause(becauseOfResult, priorityqueue.AddOpts{RateLimited: true, Priority: rec.nextPriority()}, r)
 	case requeuedAfter:
 		// The time asked for starts a new count: what failed before has been got over.
 		q.Forget(r)
-		q.AddWithOpts(priorityqueue.AddOpts{After: rec.result.RequeueAfter, Priority: &next}, r)
+		q.AddBecause(becauseOfResult, priorityqueue.AddOpts{After: rec.result.RequeueAfter, Priority: rec.nextPriority()}, r)
 	}
 }
 

@@ -11,10 +11,12 @@
 // [Manager.Start] goes through these steps, each of which starts its runnables all at once:
 //
 //  1. HTTP servers: health probes, metrics, pprof, and each [Server] that was added
-//  2. caches: of the manager's own cluster, and of clusters that were added
-//  3. runnables that need no leader election, and the warm-up of those that do
-//  4. leader election, if there is one; Elected is closed when it is won
-//  5. runnables that need leader election
+//  2. webhooks, until they are served: the caches may hold objects that the API
+//     server has to have converted first
+//  3. caches: of the manager's own cluster, and of clusters that were added
+//  4. runnables that need no leader election, and the warm-up of those that do
+//  5. leader election, if there is one; Elected is closed when it is won
+//  6. runnables that need leader election
 //
 // When its context is done, when a runnable fails, or when the leadership is lost, it
 // stops them in the opposite order, waiting for each step, and gives up the leadership last.

@@ -8,15 +8,10 @@ import (
 	"testing/synctest"
 	"time"
 
-	"go.uber.org/goleak"
 	"k8s.io/client-go/rest"
 
 	metricsserver "github.com/operon-dev/operon/pkg/metrics/server"
 )
-
-func TestMain(m *testing.M) {
-	goleak.VerifyTestMain(m)
-}
 
 // offline makes a manager that has no API server, and needs none.
 func offline(t *testing.T, change ...func(*Options)) *manager {

@@ -9,6 +9,8 @@ import (
 	"github.com/operon-dev/operon/pkg/cluster"
 	"github.com/operon-dev/operon/pkg/config"
 	"github.com/operon-dev/operon/pkg/healthz"
+	"github.com/operon-dev/operon/pkg/webhook"
+	"github.com/operon-dev/operon/pkg/webhook/conversion"
 )
 
 // Manager runs runnables and gives them a cluster to work with. All methods
@@ -41,11 +43,19 @@ type Manager interface {
 	// or the leadership is lost: the process should exit then. It runs once.
 	Start(ctx context.Context) error
 
+	// GetWebhookServer returns the server of webhooks. The first call adds it
+	// to the manager: one that nobody asks for does not run.
+	GetWebhookServer() webhook.Server
+
 	// GetLogger returns the manager's logger.
 	GetLogger() logr.Logger
 
 	// GetControllerOptions returns what controllers fall back on.
 	GetControllerOptions() config.Controller
+
+	// GetConverterRegistry returns what holds the converters of kinds, for the
+	// conversion webhook.
+	GetConverterRegistry() conversion.Registry
 }
 
 // Runnable is something that runs.

@@ -11,6 +11,7 @@ import (
 	"github.com/operon-dev/operon/pkg/leaderelection"
 	metricsserver "github.com/operon-dev/operon/pkg/metrics/server"
 	"github.com/operon-dev/operon/pkg/recorder"
+	"github.com/operon-dev/operon/pkg/webhook/conversion"
 )
 
 // New makes a manager. It opens the listeners of the health probes and of
@@ -44,6 +45,9 @@ func New(config *rest.Config, options Options) (Manager, error) {
 	}
 	m := newManager(main, options)
 	m.metrics = metrics
+	if err := m.setUpCertificates(); err != nil {
+		return nil, err
+	}
 	if err := m.setUpElection(); err != nil {
 		return nil, err
 	}
@@ -59,9 +63,12 @@ func newManager(main cluster.Cluster, options Options) *manager {
 		options: options,
 		logger:  options.Logger,
 		elected: make(chan struct{}),
+
+		converters: conversion.NewRegistry(),
 	}
 	m.failures = newFailures(m.logger)
 	m.servers = newGroup("HTTP servers", m.failures.report)
+	m.webhooks = newGroup("webhooks", m.failures.report)
 	m.caches = newGroup("caches", m.failures.report)
 	m.always = newGroup("runnables without leader election", m.failures.report)
 	m.warmup = newGroup("warm-up", m.failures.report)

@@ -18,6 +18,8 @@ import (
 	"github.com/operon-dev/operon/pkg/config"
 	"github.com/operon-dev/operon/pkg/log"
 	metricsserver "github.com/operon-dev/operon/pkg/metrics/server"
+	"github.com/operon-dev/operon/pkg/webhook"
+	"github.com/operon-dev/operon/pkg/webhook/certificates"
 )
 
 const (
@@ -114,6 +116,16 @@ type Options struct {
 	// Empty, or "0", means nowhere. Profiles tell a lot about a process: do not expose them.
 	PprofBindAddress string
 
+	// WebhookServer serves webhooks. Nil means one that webhook.NewServer makes
+	// of its default options.
+	WebhookServer webhook.Server
+
+	// WebhookCertificates has the manager make and rotate the certificates of
+	// its webhook server, keep them in a Secret, and tell API servers to trust them. Nil
+	// means that they come from the server's CertDir, where cert-manager, for example, puts them. A GetCertificate in the
+	// server's TLSOpts goes first. It needs a server that webhook.NewServer has made.
+	WebhookCertificates *certificates.Options
+
 	// BaseContext returns the context that the contexts of all runnables come
 	// from. Nil means context.Background. The logger is added if it has none.
 	BaseContext BaseContextFunc
@@ -144,6 +156,9 @@ func (o *Options) setDefaults() {
 	setDefault(&o.RenewDeadline, defaultRenewDeadline)
 	setDefault(&o.RetryPeriod, defaultRetryPeriod)
 	setDefault(&o.GracefulShutdownTimeout, defaultGracefulTimeout)
+	if o.WebhookServer == nil {
+		o.WebhookServer = webhook.NewServer(webhook.Options{})
+	}
 	o.ReadinessEndpointName = endpoint(o.ReadinessEndpointName, defaultReadinessEndpoint)
 	o.LivenessEndpointName = endpoint(o.LivenessEndpointName, defaultLivenessEndpoint)
 	if o.BaseContext == nil {

@@ -5,11 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+	"go.uber.org/goleak"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -18,29 +21,61 @@ import (
 
 	ctrl "github.com/operon-dev/operon"
 	"github.com/operon-dev/operon/pkg/client"
+	ctrlconfig "github.com/operon-dev/operon/pkg/config"
 	"github.com/operon-dev/operon/pkg/envtest"
 	"github.com/operon-dev/operon/pkg/manager"
 	"github.com/operon-dev/operon/pkg/metrics"
 	metricsserver "github.com/operon-dev/operon/pkg/metrics/server"
+	"github.com/operon-dev/operon/pkg/reconcile"
 )
 
 // atMost bounds what should take a moment.
 const atMost = 30 * time.Second
 
-func TestAgainstARealAPIServer(t *testing.T) {
+// server is the control plane that the tests of this package share. The first that needs it starts it.
+var server struct {
+	once   sync.Once
+	env    envtest.Environment
+	config *rest.Config
+	err    error
+}
+
+func realServer(t *testing.T) *rest.Config {
+	t.Helper()
 	if os.Getenv("OPERON") == "" {
 		t.Skip("OPERON, the path of the operon command, is not set: make build, then export OPERON=<checkout>/bin/operon")
 	}
-	env := &envtest.Environment{}
-	config, err := env.Start()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := env.Stop(); err != nil {
-			t.Error(err)
-		}
+	server.once.Do(func() {
+		server.env.Controllers = true
+		server.config, server.err = server.env.Start()
 	})
+	if server.err != nil {
+		t.Fatal(server.err)
+	}
+	return server.config
+}
+
+// testsAndServer runs the tests, and stops the server after them.
+type testsAndServer struct{ *testing.M }
+
+func (m testsAndServer) Run() int {
+	code := m.M.Run()
+	if server.config == nil {
+		return code
+	}
+	if err := server.env.Stop(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return code
+}
+
+func TestMain(m *testing.M) {
+	goleak.VerifyTestMain(testsAndServer{m})
+}
+
+func TestAgainstARealAPIServer(t *testing.T) {
+	config := realServer(t)
 	t.Run("controllers reconcile and see their own writes", func(t *testing.T) { reconciles(t, config) })
 	t.Run("a replica takes over when the leader goes", func(t *testing.T) { handsOver(t, config) })
 	t.Run("stopping under load loses no goroutine and no time", func(t *testing.T) { stopsUnderLoad(t, config) })
@@ -135,7 +170,11 @@ func (c *counter) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result,
 
 func reconciles(t *testing.T, config *rest.Config) {
 	ns := namespace(t, config)
-	mgr := newManager(t, config, ctrl.Options{Metrics: metricsserver.Options{BindAddress: "127.0.0.1:0"}})
+	var records safeRecords
+	mgr := newManager(t, config, ctrl.Options{
+		Metrics:    metricsserver.Options{BindAddress: "127.0.0.1:0"},
+		Controller: ctrlconfig.Controller{OnReconciled: records.add},
+	})
 	c := &counter{Client: mgr.GetClient(), done: make(chan struct{})}
 	mine := client.ObjectKey{Namespace: ns, Name: "mine"}
 	err := ctrl.NewControllerManagedBy(mgr).For(&corev1.ConfigMap{}).Complete(only{mine, c})
@@ -158,6 +197,18 @@ func reconciles(t *testing.T, config *rest.Config) {
 	if steps, stale := c.steps.Load(), c.stale.Load(); steps != 10 || stale != 0 {
 		t.Errorf("%d updates, %d stale reads of own updates; want 10 and 0", steps, stale)
 	}
+	// The object may have come so early that it was in the first list.
+	first := records.await(t, mine, reconcile.CauseCreate, reconcile.CauseInitialList)
+	kind := corev1.SchemeGroupVersion.WithKind("ConfigMap")
+	did := []reconcile.Access{
+		{Verb: client.VerbGet, Kind: kind, Key: mine, Cached: true, Times: 2, Objects: 2},
+		{Verb: client.VerbUpdate, Kind: kind, Key: mine, Times: 1},
+	}
+	if diff := cmp.Diff(did, first.Accesses); diff != "" {
+		t.Errorf("what the first step read and wrote (-want +got):\n%s", diff)
+	}
+	records.await(t, mine, reconcile.CauseUpdate)
+
 	direct := &corev1.ConfigMap{}
 	if err := mgr.GetAPIReader().Get(context.Background(), mine, direct); err != nil || len(direct.Data) != 10 {
 		t.Errorf("in the API server: %v, %v", direct.Data, err)
@@ -186,6 +237,37 @@ func reconciles(t *testing.T, config *rest.Config) {
 	}
 }
 
+// safeRecords are the records of reconciliations.
+type safeRecords struct {
+	mu  sync.Mutex
+	all []reconcile.Record
+}
+
+func (r *safeRecords) add(record reconcile.Record) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.all = append(r.all, record)
+}
+
+// await returns the first record of a ConfigMap's reconciliation because of one of the causes.
+func (r *safeRecords) await(t *testing.T, key client.ObjectKey, causes ...reconcile.Cause) reconcile.Record {
+	t.Helper()
+	for deadline := time.Now().Add(atMost); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
+		r.mu.Lock()
+		i := slices.IndexFunc(r.all, func(record reconcile.Record) bool {
+			is := record.Trigger
+			return is.Kind == "ConfigMap" && is.Object == key && slices.Contains(causes, is.Cause)
+		})
+		if i >= 0 {
+			defer r.mu.Unlock()
+			return r.all[i]
+		}
+		r.mu.Unlock()
+	}
+	t.Fatalf("no reconciliation because of %v of %s", causes, key)
+	return reconcile.Record{}
+}
+
 // only keeps a reconciler to one object: Kubernetes writes some of its own.
 type only struct {
 	key client.ObjectKey
@@ -202,8 +284,10 @@ func (o only) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, err
 func handsOver(t *testing.T, config *rest.Config) {
 	ns := namespace(t, config)
 	key := client.ObjectKey{Namespace: ns, Name: "operator"}
+	again := 100 * time.Millisecond
 	replica := func(elsewhere *rest.Config) ctrl.Manager {
 		return newManager(t, config, ctrl.Options{
+			RetryPeriod:                   &again,
 			LeaderElectionConfig:          elsewhere,
 			LeaderElection:                true,
 			LeaderElectionID:              key.Name,

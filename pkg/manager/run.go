@@ -18,6 +18,9 @@ import (
 	"github.com/operon-dev/operon/pkg/healthz"
 	metricsserver "github.com/operon-dev/operon/pkg/metrics/server"
 	"github.com/operon-dev/operon/pkg/recorder"
+	"github.com/operon-dev/operon/pkg/webhook"
+	"github.com/operon-dev/operon/pkg/webhook/certificates"
+	"github.com/operon-dev/operon/pkg/webhook/conversion"
 )
 
 type manager struct {
@@ -29,13 +32,17 @@ type manager struct {
 	health  *probes              // nil when there is none
 	pprof   *probes              // nil when there is none
 
+	addWebhooks  sync.Once // with the first call of GetWebhookServer
+	converters   conversion.Registry
+	certificates *certificates.Keeper // nil when there is none
+
 	lock       resourcelock.Interface // nil without leader election
 	lockEvents *recorder.APIProvider  // nil unless the lock is elsewhere
 	elected    chan struct{}
 
 	failures *failures
 	// The groups of runnables, in the order they start.
-	servers, caches, always, warmup, leading *group
+	servers, webhooks, caches, always, warmup, leading *group
 
 	mu      sync.Mutex
 	started bool
@@ -65,6 +72,8 @@ func (m *manager) Add(r Runnable) error {
 		if !leaderOnly {
 			return m.servers.add(r)
 		}
+	case webhook.Server:
+		return m.webhooks.add(r)
 	case caching, cache.Cache:
 		return m.caches.add(r)
 	}
@@ -109,26 +118,36 @@ func (m *manager) Start(ctx context.Context) error {
 	}
 	base := m.baseContext()
 	m.servers.start(base)
-	m.caches.start(base)
+	m.webhooks.start(base)
 
 	var waiting sync.WaitGroup
 	defer waiting.Wait()
 	waits, stopWaiting := context.WithCancel(logr.NewContext(ctx, m.logger))
 	defer stopWaiting()
-	cachesStarted := make(chan struct{})
-	members := m.caches.members()
-	waiting.Go(func() {
-		if err := waitUntilStarted(waits, members); err != nil {
-			m.failures.report(err)
-			return
-		}
-		close(cachesStarted)
-	})
+	// begun returns what is closed when all of a group has started.
+	begun := func(g *group, started func(context.Context, Runnable) error) <-chan struct{} {
+		done := make(chan struct{})
+		waiting.Go(func() {
+			for _, member := range g.members() {
+				if err := started(waits, member); err != nil {
+					m.failures.report(err)
+					return
+				}
+			}
+			close(done)
+		})
+		return done
+	}
+	webhooksStarted, cachesStarted := begun(m.webhooks, webhookStarted), (<-chan struct{})(nil)
 
 	var election *election
 	var won, lost <-chan struct{}
 	for {
 		select {
+		case <-webhooksStarted:
+			webhooksStarted = nil
+			m.caches.start(base)
+			cachesStarted = begun(m.caches, cacheStarted)
 		case <-cachesStarted:
 			cachesStarted = nil
 			m.always.start(base)
@@ -189,6 +208,11 @@ func (m *manager) begin() error {
 	if err := m.caches.add(m.Cluster); err != nil {
 		return err
 	}
+	if m.certificates != nil {
+		if err := m.webhooks.add(m.certificates); err != nil {
+			return err
+		}
+	}
 	if m.metrics != nil {
 		if err := m.servers.add(m.metrics); err != nil {
 			return err
@@ -213,28 +237,35 @@ func (m *manager) baseContext() context.Context {
 	return base
 }
 
-// waitUntilStarted waits until all caches can be read from, or ctx is done.
-func waitUntilStarted(ctx context.Context, members []Runnable) error {
-	for _, member := range members {
-		c, ok := member.(cache.Cache)
-		if !ok {
-			c = member.(caching).GetCache()
-		}
-		// A cache that does not tell when it has started must have filled what was asked for before.
-		starting, ok := c.(interface{ Started() <-chan struct{} })
-		if !ok {
-			if !c.WaitForCacheSync(ctx) && ctx.Err() == nil {
-				return fmt.Errorf("cache of %s was not filled", nameOf(member))
-			}
-			continue
-		}
-		select {
-		case <-starting.Started():
-		case <-ctx.Done():
-		}
+// starting is what tells when it has started.
+type starting interface {
+	Started() <-chan struct{}
+}
+
+// cacheStarted waits until a cache can be read from, or ctx is done.
+func cacheStarted(ctx context.Context, member Runnable) error {
+	c, ok := member.(cache.Cache)
+	if !ok {
+		c = member.(caching).GetCache()
 	}
-	// Nobody looks at the answer when ctx is done.
+	if s, ok := c.(starting); ok {
+		return wait(ctx, s)
+	}
+	// A cache that does not tell when it has started must have filled what was asked for before.
+	if !c.WaitForCacheSync(ctx) && ctx.Err() == nil {
+		return fmt.Errorf("cache of %s was not filled", nameOf(member))
+	}
 	return ctx.Err()
+}
+
+// wait waits until something has started. Nobody looks at the error when ctx is done.
+func wait(ctx context.Context, s starting) error {
+	select {
+	case <-s.Started():
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
 // stop stops everything in the opposite order of the start. It waits for grace
@@ -247,7 +278,7 @@ func (m *manager) stop(election *election, grace time.Duration) error {
 	defer cancel()
 
 	var late []string
-	for _, g := range []*group{m.leading, m.warmup, m.always, m.caches, m.servers} {
+	for _, g := range []*group{m.leading, m.warmup, m.always, m.caches, m.webhooks, m.servers} {
 		m.logger.Info("Stopping and waiting for " + g.name)
 		g.stop()
 		select {

@@ -6,6 +6,9 @@
 // again at any time, for several events at once, after a restart, or for nothing, and why an event that comes
 // while it works is not lost: its request waits, and the reconciler is called again.
 //
+// A Record is what a controller knows about a reconciliation when it is over: its Trigger, the Accesses of its
+// reconciler, and how it ended.
+//
 // Guaranteed by the controllers that call it: never for the same request twice at a time; again after an
 // error, with growing delays; again after the time that it asks for itself.
 //

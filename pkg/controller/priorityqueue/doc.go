@@ -10,6 +10,7 @@
 //   - Adding a key that waits already keeps the higher of both priorities and the earlier of both times. A
 //     key that is due and is raised goes to the end of its new priority.
 //   - A delayed key never becomes due before its time.
+//   - A worker is told why it gets a key, if those who added it said so: see Because.
 //   - All methods may be called from any goroutine.
 //   - The queue has no goroutine of its own. Two timers, one for the delayed keys and one for the metrics of
 //     running work, are all that it sets off, and ShutDown returns after they are done.

@@ -1,5 +1,7 @@
 package priorityqueue
 
+import "github.com/operon-dev/operon/pkg/reconcile"
+
 // place says where an entry waits. Whether its key is taken is another matter: a taken key may wait, too.
 type place uint8
 
@@ -16,6 +18,10 @@ type entry[T comparable] struct {
 	place    place
 	taken    bool
 	priority int // of the key while it waits
+
+	// Why the key waits, nil if that is not known, and how many have added it besides.
+	why    *reconcile.Trigger
+	merged int
 
 	// An entry is in a list while it is due, in its band's, and while it is taken, in the queue's. It is never both.
 	next, prev *entry[T]

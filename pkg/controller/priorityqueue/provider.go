@@ -124,7 +124,7 @@ func (p provider) NewRetriesMetric(name string) workqueue.CounterMetric {
 }
 
 func (p provider) newDepthByPriority(name string) depthGauge {
-	return &depthGauges{vec: p.depth, name: name, recent: map[int]prometheus.Gauge{}}
+	return &depthGauges{vec: p.depth, name: name, known: map[int]prometheus.Gauge{}}
 }
 
 // keptGauges is how many priorities a queue remembers the gauges of, so as not to look them up by their labels.
@@ -132,22 +132,30 @@ const keptGauges = 64
 
 // depthGauges is one queue's depth by priority. The queue's lock guards it.
 type depthGauges struct {
-	vec    *prometheus.GaugeVec
-	name   string
-	recent map[int]prometheus.Gauge
+	vec   *prometheus.GaugeVec
+	name  string
+	known map[int]prometheus.Gauge
+
+	// The one that was asked for last: most keys have the priority of the key before.
+	last  prometheus.Gauge
+	lastP int
 }
 
 func (d *depthGauges) Inc(priority int) { d.of(priority).Inc() }
 func (d *depthGauges) Dec(priority int) { d.of(priority).Dec() }
 
 func (d *depthGauges) of(priority int) prometheus.Gauge {
-	g := d.recent[priority]
+	if d.last != nil && d.lastP == priority {
+		return d.last
+	}
+	g := d.known[priority]
 	if g == nil {
 		g = d.vec.WithLabelValues(d.name, d.name, strconv.Itoa(priority))
-		if len(d.recent) >= keptGauges {
-			clear(d.recent)
+		if len(d.known) >= keptGauges {
+			clear(d.known)
 		}
-		d.recent[priority] = g
+		d.known[priority] = g
 	}
+	d.last, d.lastP = g, priority
 	return g
 }

@@ -6,6 +6,8 @@ import (
 
 	"github.com/go-logr/logr"
 	"k8s.io/client-go/util/workqueue"
+
+	"github.com/operon-dev/operon/pkg/reconcile"
 )
 
 const (
@@ -56,34 +58,38 @@ func newQueue[T comparable](name string, opts Opts[T]) *queue[T] {
 
 func (q *queue[T]) now() instant { return time.Since(q.start) }
 
-func (q *queue[T]) Add(item T) { q.add(item, 0, 0, false) }
+func (q *queue[T]) Add(item T) { q.add(item, 0, 0, false, nil) }
 
-func (q *queue[T]) AddAfter(item T, d time.Duration) { q.add(item, d, 0, true) }
+func (q *queue[T]) AddAfter(item T, d time.Duration) { q.add(item, d, 0, true, nil) }
 
-func (q *queue[T]) AddRateLimited(item T) { q.add(item, q.limiter.When(item), 0, true) }
+func (q *queue[T]) AddRateLimited(item T) { q.add(item, q.limiter.When(item), 0, true, nil) }
 
 func (q *queue[T]) AddWithOpts(o AddOpts, items ...T) {
+	for _, item := range items {
+		q.AddBecause(nil, o, item)
+	}
+}
+
+// AddBecause implements Tracing.
+func (q *queue[T]) AddBecause(why *reconcile.Trigger, o AddOpts, item T) {
 	priority := 0
 	if o.Priority != nil {
 		priority = *o.Priority
 	}
-	retry := o.RateLimited || o.After > 0
-	for _, item := range items {
-		after := o.After
-		if o.RateLimited {
-			if limit := q.limiter.When(item); after <= 0 || limit < after {
-				after = limit
-			}
+	after := o.After
+	if o.RateLimited {
+		if limit := q.limiter.When(item); after <= 0 || limit < after {
+			after = limit
 		}
-		q.add(item, after, priority, retry)
 	}
+	q.add(item, after, priority, o.RateLimited || o.After > 0, why)
 }
 
 func (q *queue[T]) Forget(item T) { q.limiter.Forget(item) }
 
 func (q *queue[T]) NumRequeues(item T) int { return q.limiter.NumRequeues(item) }
 
-func (q *queue[T]) add(item T, after time.Duration, priority int, retry bool) {
+func (q *queue[T]) add(item T, after time.Duration, priority int, retry bool, why *reconcile.Trigger) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.stopping {
@@ -95,6 +101,12 @@ func (q *queue[T]) add(item T, after time.Duration, priority int, retry bool) {
 	e := q.entries[item]
 	if e == nil {
 		e = q.newEntry(item)
+	}
+	if e.place != nowhere {
+		e.merged++
+	}
+	if e.why == nil {
+		e.why = why
 	}
 	switch e.place {
 	case nowhere:
@@ -108,9 +120,10 @@ func (q *queue[T]) add(item T, after time.Duration, priority int, retry bool) {
 		e.priority = max(e.priority, priority)
 		if after <= 0 {
 			q.later.remove(e)
+			e.why = why
 			q.becomeDue(e)
 		} else if at := q.now() + after; at < e.readyAt {
-			e.readyAt = at
+			e.readyAt, e.why = at, why
 			q.later.fix(e.at)
 			q.setWake()
 		}
@@ -165,11 +178,17 @@ func (q *queue[T]) Get() (T, bool) {
 }
 
 func (q *queue[T]) GetWithPriority() (item T, priority int, shutdown bool) {
+	item, origin, shutdown := q.GetWithOrigin()
+	return item, origin.Priority, shutdown
+}
+
+// GetWithOrigin implements Tracing.
+func (q *queue[T]) GetWithOrigin() (item T, origin Origin, shutdown bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for q.ready.len == 0 {
 		if q.stopping {
-			return item, 0, true
+			return item, origin, true
 		}
 		q.available.Wait()
 	}
@@ -177,15 +196,18 @@ func (q *queue[T]) GetWithPriority() (item T, priority int, shutdown bool) {
 	q.ready.remove(e)
 	e.place, e.taken = nowhere, true
 	q.taken.push(e)
+	origin = Origin{Priority: e.priority, Trigger: e.why, Merged: e.merged}
+	e.why, e.merged = nil, 0
 	if m := q.metrics; m != nil {
 		now := q.now()
-		m.got(e.priority, now-e.since)
+		origin.Waited = now - e.since
+		m.got(e.priority, origin.Waited)
 		e.since = now
 		if !q.gauge.set && !q.stopping {
 			q.gauge.setTo(now+gaugePeriod, gaugePeriod)
 		}
 	}
-	return e.key, e.priority, false
+	return e.key, origin, false
 }
 
 func (q *queue[T]) Done(item T) {
