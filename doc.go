@@ -12,6 +12,8 @@
 //     watch kinds of objects and queue a [Request] for each object that may need work;
 //   - reconcilers (pkg/reconcile), the operator's own code, which take a Request,
 //     do what is needed, and return a [Result];
+//   - webhooks (pkg/webhook), which default, validate and convert objects when the
+//     API server asks, and whose certificates the manager can make itself;
 //   - a client (pkg/client), which writes to the API server and reads from a
 //     cache (pkg/cache) that watches keep up to date;
 //   - a scheme, which knows the Go types of the kinds;

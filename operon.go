@@ -2,6 +2,7 @@ package operon
 
 import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/operon-dev/operon/pkg/builder"
@@ -48,6 +49,11 @@ type TypeMeta = metav1.TypeMeta
 
 // ObjectMeta is the metadata that stored API objects carry.
 type ObjectMeta = metav1.ObjectMeta
+
+// NewWebhookManagedBy begins the webhooks for objects of type T, which a manager's server is to serve.
+func NewWebhookManagedBy[T runtime.Object](mgr manager.Manager, obj T) *builder.WebhookBuilder[T] {
+	return builder.WebhookManagedBy(mgr, obj)
+}
 
 var (
 	// NewManager makes a manager for the cluster that a configuration names.

@@ -1,0 +1,136 @@
+package admission
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/go-logr/logr"
+	admissionv1 "k8s.io/api/admission/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/operon-dev/operon/pkg/webhook/internal/payload"
+)
+
+// maxRequestSize bounds the body of a request: the API server takes objects
+// of up to 3 MiB, a request may hold an old and a new one, and the rest is for the envelope.
+const maxRequestSize = 7 << 20
+
+var (
+	errUnencodable = errors.New("unable to encode response")
+	errNoQuestion  = errors.New("the AdmissionReview holds no request")
+)
+
+// reviewKind is what reviews are taken for that do not say what they are. The
+// versions v1 and v1beta1 have the same fields.
+var reviewKind = admissionv1.SchemeGroupVersion.WithKind("AdmissionReview")
+
+// ServeHTTP implements http.Handler. Whatever is asked, the answer is an
+// AdmissionReview with HTTP status 200: the API server reads nothing from others.
+func (wh *Webhook) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	review, kind, err := readReview(r)
+	if err != nil {
+		wh.refuse(w, err)
+		return
+	}
+	req := Request{AdmissionRequest: *review.Request}
+	logger := wh.logger(&req)
+	logger.V(5).Info("received request")
+
+	ctx, cancel := payload.WithDeadline(r.Context(), r)
+	defer cancel()
+	stopWatching := watchOverrun(ctx, logger)
+	defer stopWatching()
+	if wh.WithContextFunc != nil {
+		ctx = wh.WithContextFunc(ctx, r)
+	}
+	wh.answer(w, metav1.TypeMeta{APIVersion: kind.GroupVersion().String(), Kind: kind.Kind}, wh.Handle(ctx, req))
+}
+
+// watchOverrun logs once when a handler is still at work after ctx has run out
+// of time, until it is told to stop.
+func watchOverrun(ctx context.Context, logger logr.Logger) (stop func()) {
+	begin := time.Now()
+	withdraw := context.AfterFunc(ctx, func() {
+		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+			logger.Error(ctx.Err(), "the handler takes longer than the API server waits for it", "after", time.Since(begin).String())
+		}
+	})
+	return func() { withdraw() }
+}
+
+func readReview(r *http.Request) (*admissionv1.AdmissionReview, schema.GroupVersionKind, error) {
+	body, err := payload.Read(r, maxRequestSize)
+	if err == nil {
+		err = payload.CheckContentType(r)
+	}
+	if err != nil {
+		return nil, schema.GroupVersionKind{}, err
+	}
+	review := &admissionv1.AdmissionReview{}
+	kind, err := payload.Decode(body, review, reviewKind, "v1beta1")
+	switch {
+	case err != nil:
+		return nil, schema.GroupVersionKind{}, undecodable{err}
+	case review.Request == nil:
+		return nil, schema.GroupVersionKind{}, undecodable{errNoQuestion}
+	}
+	return review, kind, nil
+}
+
+// undecodable is the error of a body that is no AdmissionReview.
+type undecodable struct{ error }
+
+// Unwrap makes the reason known to errors.Is.
+func (e undecodable) Unwrap() error { return e.error }
+
+// refuse answers what was no question.
+func (wh *Webhook) refuse(w http.ResponseWriter, err error) {
+	var (
+		logger      = wh.logger(nil)
+		code        = int32(http.StatusBadRequest)
+		tooLarge    payload.TooLargeError
+		contentType payload.ContentTypeError
+		garbage     undecodable
+	)
+	switch {
+	case errors.As(err, &tooLarge):
+		code = http.StatusRequestEntityTooLarge
+		logger.Error(err, "unable to read the body from the incoming request; limit reached")
+	case errors.As(err, &contentType):
+		logger.Error(err, "unable to process a request with unknown content type")
+	case errors.Is(err, payload.ErrEmpty):
+		logger.Error(err, "bad request")
+	case errors.As(err, &garbage):
+		logger.Error(err, "unable to decode the request")
+	default:
+		logger.Error(err, "unable to read the body from the incoming request")
+	}
+	// The kind stays empty: which one the asker would understand is not known.
+	wh.answer(w, metav1.TypeMeta{}, Errored(code, err))
+}
+
+func (wh *Webhook) answer(w http.ResponseWriter, kind metav1.TypeMeta, response Response) {
+	logger := wh.logger(nil)
+	encoded, err := json.Marshal(admissionv1.AdmissionReview{TypeMeta: kind, Response: &response.AdmissionResponse})
+	if err != nil {
+		logger.Error(err, "unable to encode the response")
+		http.Error(w, errUnencodable.Error(), http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	if _, err := w.Write(append(encoded, '\n')); err != nil {
+		logger.Error(err, "unable to write the response")
+		return
+	}
+	if logger := logger.V(5); logger.Enabled() {
+		values := []any{"requestID", response.UID, "allowed", response.Allowed}
+		if result := response.Result; result != nil {
+			values = append([]any{"code", result.Code, "reason", result.Reason, "message", result.Message}, values...)
+		}
+		logger.Info("wrote response", values...)
+	}
+}

@@ -1,0 +1,108 @@
+// Package payload reads what API servers send to webhooks.
+//
+// It guarantees that no more than the limit is held in memory, and tells apart
+// why a body was refused, so that each kind of webhook can answer in its own format.
+package payload
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	serializer "k8s.io/apimachinery/pkg/runtime/serializer/json"
+	"k8s.io/apimachinery/pkg/util/json"
+)
+
+// ErrEmpty says that there was no body.
+var ErrEmpty = errors.New("request body is empty")
+
+// TooLargeError says that the body was larger than the limit.
+type TooLargeError struct {
+	Limit int64
+}
+
+func (e TooLargeError) Error() string {
+	return fmt.Sprintf("request entity is too large; limit is %d bytes", e.Limit)
+}
+
+// ContentTypeError says that the body was something else than JSON.
+type ContentTypeError struct {
+	ContentType string
+}
+
+func (e ContentTypeError) Error() string {
+	return fmt.Sprintf("contentType=%s, expected application/json", e.ContentType)
+}
+
+// Read returns the body of a request, which must be shorter than limit.
+func Read(r *http.Request, limit int64) ([]byte, error) {
+	if r.Body == nil || r.Body == http.NoBody {
+		return nil, ErrEmpty
+	}
+	body, err := io.ReadAll(&io.LimitedReader{R: r.Body, N: limit})
+	switch {
+	case err != nil:
+		return nil, err
+	case int64(len(body)) >= limit:
+		return nil, TooLargeError{Limit: limit}
+	}
+	return body, nil
+}
+
+// CheckContentType returns an error unless a request's header says that its body is JSON.
+func CheckContentType(r *http.Request) error {
+	contentType := r.Header.Get("Content-Type")
+	if mediaType, _, err := mime.ParseMediaType(contentType); err != nil || mediaType != "application/json" {
+		return ContentTypeError{ContentType: contentType}
+	}
+	return nil
+}
+
+// Decode decodes a review into an object, and returns the kind and version it
+// was sent as. One that says neither is of the version that is preferred. Of all others only those are accepted that
+// group and kind, and one of the versions, describe.
+func Decode(body []byte, into any, preferred schema.GroupVersionKind, versions ...string) (schema.GroupVersionKind, error) {
+	if len(bytes.TrimSpace(body)) == 0 {
+		return schema.GroupVersionKind{}, ErrEmpty
+	}
+	gvk, err := serializer.DefaultMetaFactory.Interpret(body)
+	if err != nil {
+		return schema.GroupVersionKind{}, err
+	}
+	if err := json.Unmarshal(body, into); err != nil {
+		return schema.GroupVersionKind{}, err
+	}
+	if gvk.Empty() {
+		return preferred, nil
+	}
+	for _, version := range append(versions, preferred.Version) {
+		if *gvk == preferred.GroupKind().WithVersion(version) {
+			return *gvk, nil
+		}
+	}
+	return schema.GroupVersionKind{}, fmt.Errorf("expected kind %s in group %s, got kind %q in version %q",
+		preferred.Kind, preferred.Group, gvk.Kind, gvk.GroupVersion())
+}
+
+// maxMargin is the most that a handler's deadline comes before the API server's.
+const maxMargin = 500 * time.Millisecond
+
+// WithDeadline bounds ctx by the time that the API server waits for the
+// answer, which it tells in the query parameter timeout. The bound is a little
+// shorter, by a tenth, so that the reason for giving up arrives in time. A request without a valid parameter has no bound.
+func WithDeadline(ctx context.Context, r *http.Request) (context.Context, context.CancelFunc) {
+	if r.URL == nil {
+		return ctx, func() {}
+	}
+	timeout, err := time.ParseDuration(r.URL.Query().Get("timeout"))
+	if err != nil || timeout <= 0 {
+		return ctx, func() {}
+	}
+	return context.WithTimeout(ctx, timeout-min(timeout/10, maxMargin))
+}
