@@ -1,0 +1,182 @@
+package fake_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	authenticationv1 "k8s.io/api/authentication/v1"
+	autoscalingv1 "k8s.io/api/autoscaling/v1"
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/operon-dev/operon/pkg/client"
+	"github.com/operon-dev/operon/pkg/client/fake"
+)
+
+func TestStatusAndTheRestAreWrittenApart(t *testing.T) {
+	w := widget("w")
+	w.Spec.Size, w.Status.Ready = 1, 1
+	c := fake.NewClientBuilder().WithScheme(newScheme()).WithStatusSubresource(&Widget{}).WithObjects(w).Build()
+	w.Spec.Size, w.Status.Ready, w.Labels = 2, 2, map[string]string{"a": "b"}
+	must(t, c.Status().Update(t.Context(), w))
+	if w.Spec.Size != 1 || w.Status.Ready != 2 || w.Labels != nil {
+		t.Errorf("after a status update: %+v", w)
+	}
+	w.Spec.Size, w.Status.Ready = 3, 3
+	must(t, c.Update(t.Context(), w))
+	if w.Spec.Size != 3 || w.Status.Ready != 2 {
+		t.Errorf("after an update: %+v", w)
+	}
+	must(t, c.Patch(t.Context(), w, merge(`{"spec":{"size":4},"status":{"ready":4}}`)))
+	must(t, c.Status().Patch(t.Context(), w, merge(`{"spec":{"size":5},"status":{"ready":5}}`)))
+	if w.Spec.Size != 4 || w.Status.Ready != 5 {
+		t.Errorf("after patches: %+v", w)
+	}
+	body := widget("")
+	body.ResourceVersion, body.Status.Ready = w.ResourceVersion, 6
+	must(t, c.Status().Update(t.Context(), widget("w"), client.WithSubResourceBody(body)))
+	if got := get(t, c, widget("w")); got.Status.Ready != 6 {
+		t.Errorf("after an update with a body: %+v", got)
+	}
+	body.ResourceVersion = "999"
+	wantReason(t, c.Status().Update(t.Context(), widget("w"), client.WithSubResourceBody(body)), metav1.StatusReasonConflict)
+
+	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n"}, Status: corev1.NodeStatus{Phase: corev1.NodeRunning}}
+	must(t, c.Create(t.Context(), node))
+	if node.Status.Phase == "" {
+		t.Error("a kubelet creates its node with the status, and it was dropped")
+	}
+	created := widget("new")
+	created.Status.Ready = 7
+	must(t, c.Create(t.Context(), created))
+	if created.Status.Ready != 0 {
+		t.Error("create took a status from the caller")
+	}
+	var read Widget
+	must(t, c.SubResource("status").Get(t.Context(), widget("w"), &read))
+	if read.Status.Ready != 6 {
+		t.Errorf("the status reads %+v", read)
+	}
+}
+
+func TestKindsWithoutStatusSubresource(t *testing.T) {
+	c := fake.NewClientBuilder().WithScheme(newScheme()).WithObjects(configMap("a", nil), widget("w")).Build()
+	wantReason(t, c.Status().Update(t.Context(), configMap("a", nil)), metav1.StatusReasonNotFound)
+	wantReason(t, c.Status().Patch(t.Context(), widget("w"), merge(`{}`)), metav1.StatusReasonNotFound)
+	w := get(t, c, widget("w"))
+	w.Status.Ready = 2
+	must(t, c.Update(t.Context(), w))
+	if got := get(t, c, widget("w")); got.Status.Ready != 2 {
+		t.Errorf("a status that is a field like any other was not written: %+v", got)
+	}
+}
+
+func TestScale(t *testing.T) {
+	deployment := func() *appsv1.Deployment {
+		return &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "d"}}
+	}
+	d := deployment()
+	d.Spec.Replicas, d.Status.Replicas = ptr.To[int32](2), 1
+	d.Spec.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{"a": "b"}}
+	rc := &corev1.ReplicationController{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "rc"}, Spec: corev1.ReplicationControllerSpec{Selector: map[string]string{"c": "d"}}}
+	c := fake.NewClientBuilder().WithObjects(d, rc, configMap("a", nil)).Build()
+	scales := c.SubResource("scale")
+
+	var scale autoscalingv1.Scale
+	must(t, scales.Get(t.Context(), deployment(), &scale))
+	want := autoscalingv1.Scale{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "d", ResourceVersion: "999"},
+		Spec:       autoscalingv1.ScaleSpec{Replicas: 2},
+		Status:     autoscalingv1.ScaleStatus{Replicas: 1, Selector: "a=b"},
+	}
+	if diff := cmp.Diff(want, scale); diff != "" {
+		t.Errorf("scale (-want +got):\n%s", diff)
+	}
+	stale := scale.DeepCopy()
+	scale.Spec.Replicas = 5
+	must(t, scales.Update(t.Context(), deployment(), client.WithSubResourceBody(&scale)))
+	if got := get(t, c, deployment()); *got.Spec.Replicas != 5 || got.ResourceVersion != scale.ResourceVersion {
+		t.Errorf("after scaling: %d, version %s and %s", *got.Spec.Replicas, got.ResourceVersion, scale.ResourceVersion)
+	}
+	wantReason(t, scales.Update(t.Context(), deployment(), client.WithSubResourceBody(stale)), metav1.StatusReasonConflict)
+	must(t, scales.Patch(t.Context(), deployment(), merge(`{"spec":{"replicas":0}}`), client.WithSubResourceBody(&scale)))
+	if got := get(t, c, deployment()); *got.Spec.Replicas != 0 {
+		t.Errorf("after scaling to zero: %d", *got.Spec.Replicas)
+	}
+	wantReason(t, scales.Patch(t.Context(), deployment(), merge(`{"spec":{"replicas":-1}}`), client.WithSubResourceBody(&scale)), metav1.StatusReasonInvalid)
+	wantReason(t, scales.Update(t.Context(), deployment()), metav1.StatusReasonBadRequest)
+	wantReason(t, scales.Get(t.Context(), deployment(), pod("p")), metav1.StatusReasonBadRequest)
+	wantReason(t, scales.Get(t.Context(), configMap("a", nil), &scale), metav1.StatusReasonNotFound)
+	must(t, scales.Get(t.Context(), rc, &scale))
+	if scale.Status.Selector != "c=d" {
+		t.Errorf("selector of a ReplicationController: %s", scale.Status.Selector)
+	}
+	u := unstructuredOf(autoscalingv1.SchemeGroupVersion.WithKind("Scale"), "")
+	must(t, scales.Get(t.Context(), deployment(), u))
+	if u.GetName() != "d" {
+		t.Errorf("unstructured scale: %v", u.Object)
+	}
+}
+
+func TestScaleOfCustomResources(t *testing.T) {
+	c := fake.NewClientBuilder().WithCRDs(gadgetCRD()).Build()
+	g := unstructuredOf(gadgetKind, "g")
+	g.Object["spec"] = map[string]any{"color": "red", "replicas": int64(1)}
+	must(t, c.Create(t.Context(), g))
+	must(t, c.Status().Patch(t.Context(), g, merge(`{"status":{"replicas":4,"selector":"x=y"}}`)))
+	var scale autoscalingv1.Scale
+	must(t, c.SubResource("scale").Patch(t.Context(), g, merge(`{"spec":{"replicas":3}}`), client.WithSubResourceBody(&scale)))
+	if scale.Spec.Replicas != 3 || scale.Status.Replicas != 4 || scale.Status.Selector != "x=y" {
+		t.Errorf("scale: %+v", scale)
+	}
+}
+
+func TestEviction(t *testing.T) {
+	c := fake.NewClientBuilder().WithObjects(pod("p"), configMap("a", nil)).Build()
+	evictions := c.SubResource("eviction")
+	wantReason(t, evictions.Create(t.Context(), pod("absent"), &policyv1.Eviction{}), metav1.StatusReasonNotFound)
+	wantReason(t, evictions.Create(t.Context(), configMap("a", nil), &policyv1.Eviction{}), metav1.StatusReasonNotFound)
+	wantReason(t, evictions.Create(t.Context(), pod("p"), pod("p")), metav1.StatusReasonBadRequest)
+	must(t, evictions.Create(t.Context(), pod("p"), &policyv1.Eviction{}, client.DryRunAll))
+	get(t, c, pod("p"))
+	must(t, evictions.Create(t.Context(), pod("p"), &policyv1.Eviction{}))
+	wantReason(t, c.Get(t.Context(), client.ObjectKey{Namespace: "ns", Name: "p"}, pod("p")), metav1.StatusReasonNotFound)
+}
+
+func TestBinding(t *testing.T) {
+	c := fake.NewClientBuilder().WithObjects(pod("p")).Build()
+	binding := &corev1.Binding{Target: corev1.ObjectReference{Name: "node"}}
+	must(t, c.SubResource("binding").Create(t.Context(), pod("p"), binding))
+	if got := get(t, c, pod("p")); got.Spec.NodeName != "node" {
+		t.Errorf("bound to %q", got.Spec.NodeName)
+	}
+	wantReason(t, c.SubResource("binding").Create(t.Context(), pod("p"), binding), metav1.StatusReasonConflict)
+	wantReason(t, c.SubResource("binding").Create(t.Context(), pod("p"), &corev1.Binding{}), metav1.StatusReasonInvalid)
+}
+
+func TestServiceAccountToken(t *testing.T) {
+	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "sa"}}
+	c := fake.NewClientBuilder().WithObjects(account).Build()
+	request := &authenticationv1.TokenRequest{}
+	must(t, c.SubResource("token").Create(t.Context(), account, request))
+	if request.Status.Token == "" || request.Status.ExpirationTimestamp.IsZero() {
+		t.Errorf("token: %+v", request.Status)
+	}
+	absent := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "absent"}}
+	wantReason(t, c.SubResource("token").Create(t.Context(), absent, request), metav1.StatusReasonNotFound)
+	wantReason(t, c.SubResource("token").Create(t.Context(), pod("p"), request), metav1.StatusReasonNotFound)
+}
+
+func TestVerbsThatSubresourcesDoNotHave(t *testing.T) {
+	c := fake.NewClientBuilder().WithObjects(pod("p")).Build()
+	wantReason(t, c.Status().Create(t.Context(), pod("p"), pod("p")), metav1.StatusReasonMethodNotAllowed)
+	wantReason(t, c.SubResource("eviction").Update(t.Context(), pod("p")), metav1.StatusReasonMethodNotAllowed)
+	wantReason(t, c.SubResource("eviction").Get(t.Context(), pod("p"), pod("p")), metav1.StatusReasonMethodNotAllowed)
+	wantReason(t, c.SubResource("nonsense").Update(t.Context(), pod("p")), metav1.StatusReasonNotFound)
+	p := get(t, c, pod("p"))
+	p.Spec.EphemeralContainers = []corev1.EphemeralContainer{{}}
+	must(t, c.SubResource("ephemeralcontainers").Update(t.Context(), p))
+}
