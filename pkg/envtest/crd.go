@@ -10,6 +10,7 @@ import (
 	apiextensionsclient "k8s.io/apiextensions-apiserver/pkg/client/clientset/clientset/typed/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/util/retry"
@@ -22,6 +23,11 @@ const (
 
 // CRDInstallOptions say which CustomResourceDefinitions are installed, and how.
 type CRDInstallOptions struct {
+	// Scheme is asked whether a definition's kind converts by hub and spokes, in
+	// which case its conversion is pointed at the webhook server that WebhookOptions
+	// name. Nil means the scheme of client-go.
+	Scheme *runtime.Scheme
+
 	// Paths name files, or directories of files, that hold
 	// CustomResourceDefinitions in YAML or JSON. Directories are not searched
 	// below their first level; other kinds of objects are passed over.
@@ -43,6 +49,11 @@ type CRDInstallOptions struct {
 
 	// CleanUpAfterUse makes [Environment.Stop] remove the definitions.
 	CleanUpAfterUse bool
+
+	// WebhookOptions name the server that converts: its address, and the
+	// authority of its certificate, without which no conversion is changed. An
+	// Environment fills them in.
+	WebhookOptions WebhookInstallOptions
 }
 
 func (o CRDInstallOptions) withDefaults() CRDInstallOptions {
@@ -63,6 +74,10 @@ func InstallCRDs(config *rest.Config, options CRDInstallOptions) ([]*apiextensio
 	}
 	if len(options.CRDs) == 0 {
 		return nil, nil
+	}
+	var err error
+	if options.CRDs, err = convertHere(options.CRDs, options); err != nil {
+		return nil, err
 	}
 	if err := createCRDs(config, options); err != nil {
 		return nil, err

@@ -1,19 +1,12 @@
 package envtest
 
 import (
-	"bufio"
-	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"os"
-	"path/filepath"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
-	"sigs.k8s.io/yaml"
 )
 
 const crdKind = "CustomResourceDefinition"
@@ -34,7 +27,7 @@ func ReadCRDFiles(options *CRDInstallOptions) error {
 		add(crd)
 	}
 	for _, path := range options.Paths {
-		files, err := crdFiles(path)
+		files, err := manifests(path)
 		if errors.Is(err, fs.ErrNotExist) && !options.ErrorIfPathMissing {
 			continue
 		}
@@ -55,60 +48,18 @@ func ReadCRDFiles(options *CRDInstallOptions) error {
 	return nil
 }
 
-// crdFiles returns the files a path stands for: itself, or those of a directory in order of their names.
-func crdFiles(path string) ([]string, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, err
-	}
-	if !info.IsDir() {
-		return []string{path}, nil
-	}
-	entries, err := os.ReadDir(path)
-	if err != nil {
-		return nil, err
-	}
-	var files []string
-	for _, entry := range entries {
-		switch filepath.Ext(entry.Name()) {
-		case ".yaml", ".yml", ".json":
-			if !entry.IsDir() {
-				files = append(files, filepath.Join(path, entry.Name()))
-			}
-		}
-	}
-	return files, nil
-}
-
 func readCRDs(file string) ([]*apiextensionsv1.CustomResourceDefinition, error) {
-	content, err := os.ReadFile(file)
-	if err != nil {
-		return nil, err
-	}
 	var crds []*apiextensionsv1.CustomResourceDefinition
-	documents := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(content)))
-	for n := 1; ; n++ {
-		document, err := documents.Read()
-		if errors.Is(err, io.EOF) {
-			return crds, nil
-		}
-		if err != nil {
-			return nil, err
-		}
-		var what metav1.TypeMeta
-		if err := yaml.Unmarshal(document, &what); err != nil {
-			return nil, fmt.Errorf("document %d: %w", n, err)
-		}
+	err := eachDocument(file, func(what metav1.TypeMeta, document []byte) error {
 		if what.Kind != crdKind {
-			continue
-		}
-		if want := apiextensionsv1.SchemeGroupVersion.String(); what.APIVersion != want {
-			return nil, fmt.Errorf("document %d: %s of version %s, only %s is served", n, crdKind, what.APIVersion, want)
+			return nil
 		}
 		crd := &apiextensionsv1.CustomResourceDefinition{}
-		if err := yaml.Unmarshal(document, crd); err != nil {
-			return nil, fmt.Errorf("document %d: %w", n, err)
+		if err := decode(what, document, apiextensionsv1.SchemeGroupVersion, crd); err != nil {
+			return err
 		}
 		crds = append(crds, crd)
-	}
+		return nil
+	})
+	return crds, err
 }

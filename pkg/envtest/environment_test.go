@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -17,6 +18,11 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/rest"
+)
+
+const (
+	envBinary = "OPERON"
+	plainArgs = "cluster --stop-on-stdin-eof --nodes=0 --api-only=true"
 )
 
 // fake makes Start run the test binary in a role of playCommand.
@@ -28,14 +34,15 @@ func fake(t *testing.T, role string) *Environment {
 	}
 	t.Setenv(envBinary, binary)
 	t.Setenv(envFake, role)
-	t.Setenv("OPERON_ENVTEST_NODES", "0")
+	t.Setenv(envFakeArgs, plainArgs)
 	t.Setenv("TMPDIR", t.TempDir())
+	t.Setenv("KUBEBUILDER_ASSETS", "")
 	return &Environment{}
 }
 
 func leftovers(t *testing.T) []string {
 	t.Helper()
-	left, err := filepath.Glob(filepath.Join(os.TempDir(), "operon-envtest-*"))
+	left, err := filepath.Glob(filepath.Join(os.TempDir(), "operon-*"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,18 +51,27 @@ func leftovers(t *testing.T) []string {
 
 func TestStartGivesAConfigAndStopLeavesNothing(t *testing.T) {
 	env := fake(t, "good")
-	t.Setenv("OPERON_ENVTEST_NODES", "3")
-	env.Nodes = 3
+	pidFile := filepath.Join(t.TempDir(), "pid")
+	t.Setenv(envFakePID, pidFile)
+	early, err := env.AddUser(User{Name: "early"}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
 	cfg, err := env.Start()
 	if err != nil {
 		t.Fatal(err)
 	}
-	pid := env.plane.cmd.Process.Pid
-	if cfg.Host != "https://127.0.0.1:1" || cfg.BearerToken != "secret" {
+	if cfg.Host != "https://127.0.0.1:1" || string(cfg.CertData) != "a certificate" || string(cfg.KeyData) != "a key" {
 		t.Errorf("config = %v", cfg)
 	}
-	if string(env.KubeConfig) != fakeKubeconfig {
+	if early.Config().Host != cfg.Host {
+		t.Errorf("config of a user from before Start = %v", early.Config())
+	}
+	if !strings.Contains(string(env.KubeConfig), cfg.Host) {
 		t.Errorf("KubeConfig = %q", env.KubeConfig)
+	}
+	if err := env.Reset(t.Context()); err != nil {
+		t.Error(err)
 	}
 	if _, err := env.Start(); err == nil {
 		t.Error("a second Start succeeded")
@@ -63,11 +79,22 @@ func TestStartGivesAConfigAndStopLeavesNothing(t *testing.T) {
 	if err := env.Stop(); err != nil {
 		t.Error(err)
 	}
-	if err := syscall.Kill(pid, 0); err != syscall.ESRCH {
-		t.Errorf("process %d after Stop: %v, want it to be gone", pid, err)
+	pid, err := os.ReadFile(pidFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, err := strconv.Atoi(string(pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Kill(n, 0); err != syscall.ESRCH {
+		t.Errorf("process %d after Stop: %v, want it to be gone", n, err)
 	}
 	if left := leftovers(t); len(left) > 0 {
 		t.Errorf("left behind: %v", left)
+	}
+	if env.Config != nil || env.KubeConfig != nil {
+		t.Error("a stopped environment has a configuration")
 	}
 	if err := env.Stop(); err != nil {
 		t.Errorf("second Stop: %v", err)
@@ -77,6 +104,44 @@ func TestStartGivesAConfigAndStopLeavesNothing(t *testing.T) {
 	}
 	if err := env.Stop(); err != nil {
 		t.Error(err)
+	}
+}
+
+func TestFieldsBecomeArguments(t *testing.T) {
+	for name, tc := range map[string]struct {
+		change func(*Environment)
+		want   string
+	}{
+		"controllers": {func(e *Environment) { e.Controllers = true }, "cluster --stop-on-stdin-eof --nodes=0 --api-only=false"},
+		"nodes":       {func(e *Environment) { e.Nodes = 3 }, "cluster --stop-on-stdin-eof --nodes=3 --api-only=false"},
+		"a port": {func(e *Environment) { e.ControlPlane.GetAPIServer().SecureServing.Port = "7000" },
+			plainArgs + " --port=7000"},
+		"flags of the API server": {func(e *Environment) {
+			e.ControlPlane.GetAPIServer().Configure().Append("disable-admission-plugins", "ResourceQuota").Set("max-requests-inflight", "7").Enable("profiling")
+		}, plainArgs + " --kube-apiserver-arg=disable-admission-plugins=ServiceAccount --kube-apiserver-arg=disable-admission-plugins=ResourceQuota" +
+			" --kube-apiserver-arg=max-requests-inflight=7 --kube-apiserver-arg=profiling"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			env := fake(t, "good")
+			t.Setenv(envFakeArgs, tc.want)
+			tc.change(env)
+			if _, err := env.Start(); err != nil {
+				t.Fatal(err)
+			}
+			if err := env.Stop(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+func TestWhatCannotBeHadTogetherIsSaid(t *testing.T) {
+	env := fake(t, "good")
+	env.Controllers = true
+	env.ControlPlane.Etcd = &Etcd{DataDir: t.TempDir()}
+	_, err := env.Start()
+	if err == nil || !strings.Contains(err.Error(), "Controllers") || !strings.Contains(err.Error(), "Etcd") {
+		t.Errorf("error = %v", err)
 	}
 }
 
@@ -127,7 +192,8 @@ func TestStopReportsABadEnd(t *testing.T) {
 				t.Fatal(err)
 			}
 			if tc.role == "dies" {
-				<-env.plane.ended
+				// The command says that it obeys and ends; nobody answers the next order.
+				_ = env.Reset(t.Context())
 			}
 			err := env.Stop()
 			if err == nil {
@@ -144,6 +210,7 @@ func TestStopReportsABadEnd(t *testing.T) {
 
 func TestACommandThatIsNotThereIsExplained(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
+	t.Setenv("KUBEBUILDER_ASSETS", "")
 	for _, path := range []string{"", "/nonexistent/operon"} {
 		t.Setenv(envBinary, path)
 		_, err := (&Environment{}).Start()
@@ -235,7 +302,7 @@ func TestTheControlPlaneDiesWithAKilledTest(t *testing.T) {
 	}
 }
 
-func TestRealControlPlane(t *testing.T) {
+func TestStartInstallsDefinitions(t *testing.T) {
 	if os.Getenv(envBinary) == "" {
 		t.Skip("OPERON, the path of the operon command, is not set: make build, then export OPERON=<checkout>/bin/operon")
 	}
@@ -250,16 +317,12 @@ func TestRealControlPlane(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Logf("started in %s", time.Since(start))
-	pid := env.plane.cmd.Process.Pid
 	t.Cleanup(func() {
 		start := time.Now()
 		if err := env.Stop(); err != nil {
 			t.Error(err)
 		}
 		t.Logf("stopped in %s", time.Since(start))
-		if err := syscall.Kill(pid, 0); err != syscall.ESRCH {
-			t.Errorf("process %d after Stop: %v, want it to be gone", pid, err)
-		}
 	})
 	server, err := discovery.NewDiscoveryClientForConfig(cfg)
 	if err != nil {

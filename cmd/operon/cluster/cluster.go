@@ -132,7 +132,9 @@ func (c *Cluster) bringUp(ctx, running context.Context) error {
 	if err := c.serve(ctx, running); err != nil {
 		return err
 	}
-	c.progress("controllers, scheduler and nodes")
+	if !c.opts.APIOnly {
+		c.progress("controllers, scheduler and nodes")
+	}
 	if err := c.populate(ctx, running); err != nil {
 		return err
 	}
@@ -191,9 +193,14 @@ func (c *Cluster) openState(ctx context.Context) error {
 func (c *Cluster) serve(ctx, running context.Context) error {
 	api, err := apiserver.New(running, apiserver.Config{
 		Listener: c.listener, PKI: c.keys, Etcd: c.store.Endpoint(), Services: services, DialKubelet: nodes.Refuse,
+		NoServiceAccounts: c.opts.APIOnly, Args: c.opts.APIServerArgs,
 		// Another version may want other roles.
 		Seeded: c.dir.Fresh || c.dir.Kubernetes == kubeversion.Version,
 	})
+	var bad *apiserver.ArgError
+	if errors.As(err, &bad) {
+		return err
+	}
 	if err != nil {
 		return fmt.Errorf("API server: %w", err)
 	}
@@ -215,6 +222,9 @@ func (c *Cluster) serve(ctx, running context.Context) error {
 // populate starts what works through the API and returns when a user's work would succeed.
 func (c *Cluster) populate(ctx, running context.Context) error {
 	config := c.api.Loopback()
+	if c.opts.APIOnly {
+		return c.awaitReady(ctx, config)
+	}
 	if c.opts.RunNodes != nil && c.opts.Nodes > 0 {
 		c.running.Go(func() {
 			err := c.opts.RunNodes(running, rest.CopyConfig(config), c.opts.Nodes)

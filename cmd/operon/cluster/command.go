@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -38,7 +39,7 @@ const examples = `  # A cluster for this terminal; another terminal uses it
 func NewCommand() *cobra.Command {
 	opts := Options{Nodes: 1, RunNodes: runNodes}
 	var verbosity int
-	var stopOnEOF bool
+	var ends ending
 	cmd := &cobra.Command{
 		Use:     "cluster",
 		Short:   "Run a Kubernetes control plane in this process",
@@ -54,21 +55,36 @@ func NewCommand() *cobra.Command {
 			if verbosity < 0 || verbosity > 10 {
 				return fmt.Errorf("-v %d is not between 0 (quiet) and 10", verbosity)
 			}
+			if opts.APIOnly && !cmd.Flags().Changed("nodes") {
+				opts.Nodes = 0
+			}
 			opts.StoreLogger = setupLogging(verbosity, cmd.ErrOrStderr())
-			return run(cmd.Context(), opts, verbosity, stopOnEOF, cmd.OutOrStdout(), cmd.ErrOrStderr())
+			return run(cmd.Context(), opts, verbosity, ends, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
 	f := cmd.Flags()
 	f.StringVar(&opts.DataDir, "data-dir", "", "directory that keeps the cluster across runs (default: a temporary one, removed at the end)")
 	f.IntVar(&opts.Nodes, "nodes", opts.Nodes, "number of simulated nodes")
+	f.BoolVar(&opts.APIOnly, "api-only", false, "etcd and kube-apiserver alone: no controllers, no scheduler, no nodes")
+	f.StringArrayVar(&opts.APIServerArgs, "kube-apiserver-arg", nil, "flag of kube-apiserver, as name=value; may be given several times")
 	f.IntVar(&opts.Port, "port", 0, "port of the API server on 127.0.0.1 (default: that of the last run of --data-dir, or a free one)")
 	f.StringVar(&opts.Kubeconfig, "kubeconfig", "", "kubeconfig to write; one that exists gets a context \"operon\" beside its own (default: a file in the data directory)")
 	f.IntVarP(&verbosity, "v", "v", 0, "verbosity of the components' messages on stderr, 0 (none) to 10")
-	f.BoolVar(&stopOnEOF, "stop-on-stdin-eof", false, "stop when standard input ends, so that a parent process takes the cluster with it")
+	f.BoolVar(&ends.onEOF, "stop-on-stdin-eof", false, "stop when standard input ends, so that a parent process takes the cluster with it; its lines are orders: mark, reset, sign")
+	f.StringVar(&ends.lend, "lend", "", "Unix socket through which the cluster is lent to one borrower at a time, reset after each")
+	f.DurationVar(&ends.idle, "idle", time.Minute, "with --lend, stop when nobody has borrowed the cluster for so long")
 	return cmd
 }
 
-func run(ctx context.Context, opts Options, verbosity int, stopOnEOF bool, stdout, stderr io.Writer) error {
+// ending says what ends the cluster besides a signal.
+type ending struct {
+	onEOF bool
+	// lend is a socket; see lender. Empty: the cluster is not lent.
+	lend string
+	idle time.Duration
+}
+
+func run(ctx context.Context, opts Options, verbosity int, ends ending, stdout, stderr io.Writer) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	signals := make(chan os.Signal, 2)
@@ -76,14 +92,31 @@ func run(ctx context.Context, opts Options, verbosity int, stopOnEOF bool, stdou
 	go func() {
 		<-signals
 		cancel(errAsked)
-		<-signals
-		os.Exit(130)
+		// Impatience is a second Ctrl-C. Of the signal that a parent's death sends, there may be several.
+		for again := range signals {
+			if again == os.Interrupt {
+				os.Exit(130)
+			}
+		}
 	}()
-	if stopOnEOF {
+	fromParent, stdin := io.Pipe()
+	if ends.onEOF {
+		// Whoever reads our output may be killed, and what is said after that must not kill us before everything is removed.
+		signal.Ignore(syscall.SIGPIPE)
 		go func() {
-			io.Copy(io.Discard, os.Stdin)
+			// Orders wait here until the cluster is ready for them.
+			io.Copy(stdin, os.Stdin)
 			cancel(errAsked)
+			stdin.Close()
 		}()
+	}
+	var borrowers net.Listener
+	if ends.lend != "" {
+		var err error
+		if borrowers, err = listenToBorrowers(ends.lend); err != nil {
+			return err
+		}
+		defer borrowers.Close()
 	}
 
 	// A component that gives up while the cluster stops only says that it was stopped.
@@ -106,6 +139,23 @@ func run(ctx context.Context, opts Options, verbosity int, stopOnEOF bool, stdou
 	fmt.Fprintf(stdout, "ready in %.2fs; kubeconfig %s; use it with: export KUBECONFIG=%s; %s get nodes\n",
 		time.Since(began).Seconds(), c.Kubeconfig(), shellQuote(c.Kubeconfig()), kubectl())
 	settled()
+	if ends.onEOF {
+		go func() {
+			if err := (&orders{cluster: c}).serve(ctx, fromParent, stdout); err != nil {
+				cancel(fmt.Errorf("orders on standard input: %w", err))
+			}
+		}()
+	}
+	if borrowers != nil {
+		l := &lender{cluster: c, listener: borrowers, idle: ends.idle}
+		go func() {
+			err := l.run(ctx)
+			if errors.Is(err, errIdle) {
+				err = errAsked
+			}
+			cancel(err)
+		}()
+	}
 
 	select {
 	case <-ctx.Done():

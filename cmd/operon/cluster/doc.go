@@ -12,7 +12,9 @@
 //  3. At the first moment that requests are answered, controllers, scheduler and nodes start.
 //  4. Start returns when a user's work would succeed: RBAC and the default service accounts are there, the workload controllers
 //     and the scheduler have seen the cluster, custom resources can be defined, and as many nodes as asked for are Ready.
-//  5. Failed is closed when the cluster cannot go on; Stop ends it either way.
+//     With APIOnly there is nobody but the store and the API server, and nobody is waited for.
+//  5. Mark remembers every object, and Reset goes back to it, as often as is wanted.
+//  6. Failed is closed when the cluster cannot go on; Stop ends it either way.
 //
 // # Guarantees
 //

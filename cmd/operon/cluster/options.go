@@ -24,6 +24,12 @@ type Options struct {
 	// RunNodes simulates nodes until its context ends; nil means that there are none. It is called as soon as the API serves, with a
 	// configuration that may do anything and is not rate limited. An error it returns before its context ends fails the cluster.
 	RunNodes func(ctx context.Context, config *rest.Config, nodes int) error
+	// APIOnly leaves out controllers, scheduler and nodes: objects are stored, validated and served, and nobody acts on them. Pods may be
+	// created without their namespace's service account, which nobody would make.
+	APIOnly bool
+	// APIServerArgs are flags of kube-apiserver, each as name or name=value, without leading dashes. They come after the cluster's own, which
+	// decides some of them alone; Start says so.
+	APIServerArgs []string
 	// StoreLogger receives etcd's messages. nil drops them.
 	StoreLogger *zap.Logger
 	// Progress is told what Start is waiting for. It may be called from several goroutines, one at a time. nil: nobody is told.
@@ -36,6 +42,8 @@ func (o *Options) validate() error {
 		return fmt.Errorf("port %d is not between 1 and 65535: choose another --port, or leave it out for a free one", o.Port)
 	case o.Nodes < 0:
 		return fmt.Errorf("%d nodes cannot be simulated: give --nodes 0 or more", o.Nodes)
+	case o.APIOnly && o.Nodes > 0:
+		return fmt.Errorf("%d nodes cannot be simulated by an API alone: leave out --nodes or --api-only", o.Nodes)
 	case o.Nodes > nodes.MaxCount:
 		return fmt.Errorf("%d nodes cannot be simulated: give --nodes %d or fewer", o.Nodes, nodes.MaxCount)
 	}

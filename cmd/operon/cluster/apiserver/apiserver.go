@@ -12,6 +12,7 @@ import (
 	genericapiserver "k8s.io/apiserver/pkg/server"
 	"k8s.io/apiserver/pkg/server/dynamiccertificates"
 	"k8s.io/apiserver/pkg/server/egressselector"
+	"k8s.io/client-go/informers"
 	"k8s.io/client-go/rest"
 	aggregatorapiserver "k8s.io/kube-aggregator/pkg/apiserver"
 	"k8s.io/kubernetes/cmd/kube-apiserver/app"
@@ -27,7 +28,7 @@ const Issuer = "https://kubernetes.default.svc.cluster.local"
 // How long a stopping server waits for connections that clients keep open.
 const shutdownTimeout = 100 * time.Millisecond
 
-// Config says what the server serves, where and from which store. All fields but DialKubelet and Seeded are needed.
+// Config says what the server serves, where and from which store. Listener, PKI, Etcd and Services are needed.
 type Config struct {
 	Listener net.Listener
 	PKI      *pki.PKI
@@ -37,6 +38,10 @@ type Config struct {
 	Services *net.IPNet
 	// DialKubelet opens the connections for kubectl logs, exec and port-forward. nil dials a node's address.
 	DialKubelet utilnet.DialFunc
+	// NoServiceAccounts lets pods be created where no controller makes their namespace's service account.
+	NoServiceAccounts bool
+	// Args are flags of kube-apiserver, each as name or name=value. One that cannot be had is an *ArgError.
+	Args []string
 	// Seeded says that the store holds what the start-up hooks for RBAC and priority classes would create, so that
 	// they need not run. They poll once a second.
 	Seeded bool
@@ -44,8 +49,9 @@ type Config struct {
 
 // Server is a kube-apiserver that was built.
 type Server struct {
-	chain   *aggregatorapiserver.APIAggregator
-	serving chan struct{}
+	chain     *aggregatorapiserver.APIAggregator
+	informers informers.SharedInformerFactory
+	serving   chan struct{}
 }
 
 var processWide sync.Once
@@ -89,7 +95,7 @@ func New(ctx context.Context, cfg Config) (*Server, error) {
 		return nil, err
 	}
 
-	s := &Server{chain: chain, serving: make(chan struct{})}
+	s := &Server{chain: chain, informers: config.KubeAPIs.ControlPlane.VersionedInformers, serving: make(chan struct{})}
 	if err := chain.GenericAPIServer.AddPostStartHook("operon-serving", func(genericapiserver.PostStartHookContext) error {
 		close(s.serving)
 		return nil
@@ -129,6 +135,12 @@ func newOptions(cfg Config) (*options.ServerRunOptions, error) {
 	o.ServiceClusterIPRanges = cfg.Services.String()
 	// A loopback address is not a valid endpoint.
 	o.EndpointReconcilerType = string(reconcilers.NoneEndpointReconcilerType)
+	if cfg.NoServiceAccounts {
+		o.Admission.GenericAdmission.DisablePlugins = []string{"ServiceAccount"}
+	}
+	if err := applyArgs(o, cfg); err != nil {
+		return nil, err
+	}
 	return o, nil
 }
 

@@ -23,6 +23,9 @@ const (
 	maxSocketPath = 100
 	// A member that is alone elects itself within a tenth of a second, unless its log has lost who its members are.
 	electionTimeout = 15 * time.Second
+	maxTxnOps       = 2048
+	// etcd takes requests of 1.5 MB.
+	maxTxnBytes = 1 << 20
 )
 
 // etcd preallocates two segments of its log; its default of 64 MB each is made for busy clusters.
@@ -92,7 +95,7 @@ func Start(ctx context.Context, cfg Config) (*Server, error) {
 	ec.SnapshotCount, ec.SnapshotCatchUpEntries = 2000, 100
 	ec.EnableGRPCGateway = false
 	// The first state of a cluster is one transaction.
-	ec.MaxTxnOps = 2048
+	ec.MaxTxnOps = maxTxnOps
 	logger := cfg.Logger
 	if logger == nil {
 		logger = zap.New(zapcore.NewNopCore())

@@ -73,7 +73,7 @@ func start(t *testing.T) (*cluster, string) {
 }
 
 func open() (*cluster, error) {
-	c := &cluster{}
+	c := &cluster{env: envtest.Environment{Controllers: true}}
 	var err error
 	if c.config, err = c.env.Start(); err != nil {
 		return nil, err

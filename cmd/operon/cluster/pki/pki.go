@@ -143,11 +143,7 @@ func (p *PKI) issue(caCert *x509.Certificate, caKey *ecdsa.PrivateKey, names []s
 	if err != nil {
 		return err
 	}
-	_, err = sign(&x509.Certificate{
-		Subject:     pkix.Name{CommonName: "operon-admin", Organization: []string{"system:masters"}},
-		KeyUsage:    x509.KeyUsageDigitalSignature,
-		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth},
-	}, caCert, adminKey, caKey, &p.AdminCert)
+	_, err = sign(clientTemplate("operon-admin", []string{"system:masters"}), caCert, adminKey, caKey, &p.AdminCert)
 	return err
 }
 
@@ -163,17 +159,9 @@ func (p *PKI) renew(names []string, ips []net.IP) error {
 	if soon := time.Now().Add(renewBefore); soon.Before(serving.NotAfter) && soon.Before(admin.NotAfter) && covers(serving, names, ips) {
 		return nil
 	}
-	caCert, err := parseCert(p.Path(CACertFile), p.CACert)
+	caCert, caKey, err := p.authority()
 	if err != nil {
 		return err
-	}
-	block, _ := pem.Decode(p.CAKey)
-	if block == nil {
-		return fmt.Errorf("%s: holds no PEM block", p.Path(CAKeyFile))
-	}
-	caKey, err := x509.ParseECPrivateKey(block.Bytes)
-	if err != nil {
-		return fmt.Errorf("%s: %w", p.Path(CAKeyFile), err)
 	}
 	if err := p.issue(caCert, caKey, names, ips); err != nil {
 		return err

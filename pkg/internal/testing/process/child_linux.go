@@ -1,4 +1,4 @@
-package envtest
+package process
 
 import "syscall"
 

@@ -1,6 +1,6 @@
 //go:build !linux
 
-package envtest
+package process
 
 import "syscall"
 
