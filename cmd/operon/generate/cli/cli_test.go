@@ -1,0 +1,211 @@
+package cli_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/operon-dev/operon/cmd/operon/generate/cli"
+)
+
+const types = `// +kubebuilder:object:generate=true
+package a
+
+// +kubebuilder:rbac:groups=apps,resources=deployments,verbs=get
+
+func f() {}
+
+type T struct{ P *int }
+`
+
+// module makes a module with one package, a, and moves into it.
+func module(t *testing.T, source string) {
+	t.Helper()
+	t.Chdir(t.TempDir())
+	t.Setenv("GOWORK", "off")
+	t.Setenv("OPERON_GENERATE_CACHE", t.TempDir())
+	if err := os.Mkdir("a", 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for name, data := range map[string]string{"go.mod": "module example.com/m\n\ngo 1.26\n", "a/a.go": source} {
+		if err := os.WriteFile(name, []byte(data), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func run(args ...string) (code int, stdout, stderr string) {
+	var out, errs bytes.Buffer
+	code = cli.Main(args, &out, &errs)
+	return code, out.String(), errs.String()
+}
+
+func files(t *testing.T) string {
+	t.Helper()
+	var names []string
+	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() && path != "go.mod" && path != filepath.Join("a", "a.go") {
+			names = append(names, filepath.ToSlash(path))
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Join(names, " ")
+}
+
+func TestOutputRulesPlaceFiles(t *testing.T) {
+	for _, tt := range []struct{ args, want string }{
+		{"object rbac:roleName=r paths=./...", "a/zz_generated.deepcopy.go config/rbac/role.yaml"},
+		{"object rbac:roleName=r paths=./... output:dir=out", "out/role.yaml out/zz_generated.deepcopy.go"},
+		{"object rbac:roleName=r paths=./... output:artifacts:config=c,code=d", "c/role.yaml d/zz_generated.deepcopy.go"},
+		{"object rbac:roleName=r paths=./... output:rbac:dir=x", "a/zz_generated.deepcopy.go x/role.yaml"},
+		{"object rbac:roleName=r paths=./... output:none output:rbac:dir=x", "x/role.yaml"},
+		{"object paths={./a,example.com/m/a}", "a/zz_generated.deepcopy.go"},
+		{"rbac:roleName=r paths=./... output:stdout", ""},
+	} {
+		t.Run(tt.args, func(t *testing.T) {
+			module(t, types)
+			code, stdout, stderr := run(strings.Fields(tt.args)...)
+			if code != 0 {
+				t.Fatalf("exit code %d: %s", code, stderr)
+			}
+			if got := files(t); got != tt.want {
+				t.Errorf("files %q, want %q", got, tt.want)
+			}
+			if wantPrinted := strings.HasSuffix(tt.args, "stdout"); strings.Contains(stdout, "kind: ClusterRole") != wantPrinted {
+				t.Errorf("printed a role: %t, want %t", !wantPrinted, wantPrinted)
+			}
+		})
+	}
+}
+
+func TestBadCommandLinesSayTheWayOut(t *testing.T) {
+	for _, tt := range []struct{ args, want string }{
+		{"", "the others are crd"},
+		{"paths=./...", "no generator"},
+		{"objct paths=./...", `did you mean object?`},
+		{"foo=bar", "the generators are crd"},
+		{"applyconfiguration paths=./...", "not generated yet"},
+		{"rbac paths=./...", `roleName`},
+		{"rbac:roleNam=x paths=./...", `did you mean "roleName"?`},
+		{"crd:maxDescLen=many paths=./...", "maxDescLen=many"},
+		{"object object paths=./...", "there already"},
+		{"object output:crd:dir=x paths=./...", "add crd"},
+		{"object output:nowhere paths=./...", `output:none`},
+		{"object:headerFile=missing.txt paths=./...", "headerFile: open missing.txt"},
+		{"object paths=./missing", "missing"},
+		{"object paths=./... --bogus", "--help lists the flags"},
+	} {
+		t.Run(tt.args, func(t *testing.T) {
+			module(t, types)
+			code, _, stderr := run(strings.Fields(tt.args)...)
+			if code == 0 || !strings.Contains(stderr, tt.want) {
+				t.Errorf("exit code %d and %q, want a failure that says %q", code, stderr, tt.want)
+			}
+			if got := files(t); got != "" {
+				t.Errorf("it wrote %s", got)
+			}
+		})
+	}
+}
+
+func TestAMistakeOfOneGeneratorKeepsAllFromWriting(t *testing.T) {
+	module(t, strings.Replace(types, "verbs=get", "verbs=gte;wach", 1)+"\ntype U struct{ F func() }\n")
+	code, _, stderr := run("object", "rbac:roleName=r", "paths=./...")
+	if code != 1 {
+		t.Errorf("exit code %d, want 1", code)
+	}
+	for _, want := range []string{"a/a.go:4:", `did you mean "watch"?`, "a/a.go:10:", "a function cannot be deep-copied", "2 mistakes, nothing is written"} {
+		if !strings.Contains(stderr, want) {
+			t.Errorf("no %q in:\n%s", want, stderr)
+		}
+	}
+	if got := files(t); got != "" {
+		t.Errorf("it wrote %s", got)
+	}
+}
+
+func TestAFileThatIsTheSameIsNotTouched(t *testing.T) {
+	module(t, types)
+	args := []string{"object", "rbac:roleName=r", "paths=./..."}
+	if code, _, stderr := run(args...); code != 0 {
+		t.Fatal(stderr)
+	}
+	long := time.Now().Add(-time.Hour).Truncate(time.Second)
+	role := filepath.Join("config", "rbac", "role.yaml")
+	generated := filepath.Join("a", "zz_generated.deepcopy.go")
+	if err := os.WriteFile(role, []byte("stale"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{role, generated} {
+		if err := os.Chmod(name, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chtimes(name, long, long); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if code, _, stderr := run(args...); code != 0 {
+		t.Fatal(stderr)
+	}
+	info, err := os.Stat(generated)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !info.ModTime().Equal(long) {
+		t.Errorf("%s was written again", generated)
+	}
+	if info, err = os.Stat(role); err != nil {
+		t.Fatal(err)
+	}
+	if info.ModTime().Equal(long) || info.Mode().Perm() != 0o600 {
+		t.Errorf("%s: modified %s, mode %s: want it new, with its old mode", role, info.ModTime(), info.Mode())
+	}
+}
+
+func TestMarkersWithoutEffectAreWarnings(t *testing.T) {
+	source := strings.Replace(types, "type T", "// +kubebuilder:object:rot=true\ntype T", 1)
+	module(t, source)
+	code, _, stderr := run("object", "paths=./...")
+	if code != 0 || !strings.Contains(stderr, "did you mean +kubebuilder:object:root?") {
+		t.Errorf("exit code %d and %q, want a warning that names the marker meant", code, stderr)
+	}
+	module(t, source)
+	code, _, stderr = run("object", "paths=./...", "--strict")
+	if code != 1 || files(t) != "" {
+		t.Errorf("with --strict: exit code %d, files %q and %q, want a mistake", code, files(t), stderr)
+	}
+}
+
+func TestListings(t *testing.T) {
+	for _, tt := range []struct{ args, want string }{
+		{"-h", "+rbac["},
+		{"-hh", "[fileName=<string>]"},
+		{"object -w", "+kubebuilder:object:root=<bool>"},
+		{"webhook -ww", "[timeoutSeconds=<int>]"},
+		{"rbac:roleName=x -www", "// +kubebuilder:rbac:groups=apps"},
+		{"--help", "--load-build-tags"},
+		{"--version", "v0.23.0"},
+	} {
+		if code, stdout, stderr := run(strings.Fields(tt.args)...); code != 0 || !strings.Contains(stdout, tt.want) {
+			t.Errorf("%s: exit code %d, no %q in:\n%s%s", tt.args, code, tt.want, stdout, stderr)
+		}
+	}
+	for _, args := range []string{"-hhhh", "object crd -wwww"} {
+		_, stdout, _ := run(strings.Fields(args)...)
+		var sections []struct {
+			Category string
+			Markers  []struct{ Name, Target string }
+		}
+		if err := json.Unmarshal([]byte(stdout), &sections); err != nil || len(sections) == 0 {
+			t.Errorf("%s: %v in %q", args, err, stdout)
+		}
+	}
+}

@@ -1,0 +1,20 @@
+// Package crd generates CustomResourceDefinitions from Go types and their markers.
+//
+// A kind is a struct that embeds metav1.TypeMeta and metav1.ObjectMeta in a package with a +groupName. A [Schema] is what the API server
+// shall accept for a Go type; the schemas of a type are made once, whoever mentions it, and never changed after that. A [Rule] is a CEL
+// validation.
+//
+// Markers are data. schemaMarkers lists those that change a schema, each with the function that does it; resourceMarkers those that
+// change the definition as a whole; the rest, which are read where the generator needs them, are in settings. Adding a marker is
+// adding an element to one of these lists.
+//
+// Guaranteed: for the markers and options of controller-gen v0.23.0, its output byte for byte, but for the version annotation. What it reports as an
+// error is an error here too, with its place.
+//
+// Reported besides, each with the place of the marker at fault: defaults that do not validate, keys of lists that are not there or not
+// required, CEL that does not parse. Definitions with two versions to store are doubtful.
+//
+// Of Operon's own are generic types, the markers whose names begin with operon:, and the option maxSize. Without them the output is the peer's.
+//
+// Not guaranteed: that the API server accepts the rest. Types and costs of CEL rules are not checked.
+package crd

@@ -1,0 +1,143 @@
+package crd
+
+import (
+	"go/ast"
+	"slices"
+	"strings"
+
+	"github.com/operon-dev/operon/cmd/operon/generate/load"
+	"github.com/operon-dev/operon/cmd/operon/generate/marker"
+)
+
+// structSchema makes the schema of a struct, and rules that are to follow all others of it. What it embeds becomes its base.
+func (b *builder) structSchema(at scope, info *marker.Type, st *ast.StructType) (*Schema, []Rule) {
+	var rules []Rule
+	own := &Schema{Type: "object", Properties: map[string]*Schema{}}
+	var embedded []*Schema
+	optional := b.optionalByDefault(at.pkg)
+	for i := range info.Fields {
+		f := &info.Fields[i]
+		name, options, tagged := jsonName(f)
+		if !tagged {
+			b.untagged(at.pkg, info, f)
+			continue
+		}
+		if name == "-" && options == nil {
+			continue
+		}
+		if name == "" || slices.Contains(options, "inline") {
+			if base := b.inlined(at, f); base != nil {
+				embedded = append(embedded, base)
+			}
+			continue
+		}
+		p := b.property(at, f)
+		if !isOptional(f, options, optional) {
+			own.Required = append(own.Required, name)
+		} else if f.Markers.Has("k8s:immutable") {
+			rules = append(rules, staysSet(name))
+		}
+		own.Properties[name] = p
+	}
+	own.Required = union(own.Required, nil)
+	if len(embedded) == 0 {
+		return own, rules
+	}
+	base := embedded[0].clone()
+	for _, s := range embedded[1:] {
+		if err := merge(base, s); err != nil {
+			b.mistake(at.pkg, st.Pos(), len("struct"), "", "what %s embeds does not go together: %v", info.Name, err)
+		}
+	}
+	base.Description = ""
+	own.base = base
+	return own, rules
+}
+
+// staysSet is the rule that a property, once it is there, does not go away.
+func staysSet(name string) Rule {
+	return Rule{
+		Rule:    "!has(oldSelf." + name + ") || has(self." + name + ")",
+		Message: "field " + name + " is immutable once set",
+	}
+}
+
+// jsonName splits the json tag of a field. A name of "-" leaves the field out, unless options follow it.
+func jsonName(f *marker.Field) (name string, options []string, tagged bool) {
+	tag, tagged := f.Tag.Lookup("json")
+	if !tagged {
+		return "", nil, false
+	}
+	name, rest, more := strings.Cut(tag, ",")
+	if more {
+		options = strings.Split(rest, ",")
+	}
+	return name, options, true
+}
+
+func (b *builder) untagged(pkg *load.Package, info *marker.Type, f *marker.Field) {
+	if b.opts.IgnoreUnexportedFields != nil && *b.opts.IgnoreUnexportedFields && f.Name != "" && !ast.IsExported(f.Name) {
+		return
+	}
+	if f.Name == "" {
+		b.mistake(pkg, f.Raw.Pos(), int(f.Raw.Type.End()-f.Raw.Pos()), "add `json:\",inline\"`", "what %s embeds has no json tag", info.Name)
+		return
+	}
+	b.mistake(pkg, f.Raw.Pos(), len(f.Name), "add `json:\""+lowerFirst(f.Name)+"\"`, or `json:\"-\"` to leave it out",
+		"field %s of %s has no json tag", f.Name, info.Name)
+}
+
+func lowerFirst(name string) string {
+	i := 1
+	for i < len(name) && name[i] >= 'A' && name[i] <= 'Z' && (i+1 == len(name) || name[i+1] >= 'A' && name[i+1] <= 'Z') {
+		i++
+	}
+	return strings.ToLower(name[:i]) + name[i:]
+}
+
+// inlined is the schema of an embedded field, or of one with the option inline.
+func (b *builder) inlined(at scope, f *marker.Field) *Schema {
+	return b.flatten(b.exprSchema(at, f.Raw.Type), at.pkg, f.Raw.Pos())
+}
+
+func (b *builder) property(at scope, f *marker.Field) *Schema {
+	p := &Schema{}
+	if !f.Markers.Has("kubebuilder:validation:Schemaless") {
+		p = b.exprSchema(at, f.Raw.Type)
+	}
+	if f.Doc != "" {
+		p.Description = describe(f.Doc)
+	}
+	b.apply(p, at.pkg, marker.OnField, f.Markers, f.Places, nil)
+	p = b.flatten(p, at.pkg, f.Raw.Pos())
+	b.check(at.pkg, p, f)
+	b.checkRules(at.pkg, f.Markers, f.Places)
+	return p
+}
+
+func (b *builder) optionalByDefault(pkg *load.Package) bool {
+	return b.in.Markers.Package(pkg).Has("kubebuilder:validation:Optional")
+}
+
+// requiredMarkers tell whether a field is optional. Where a field has several, the first here counts.
+var requiredMarkers = []struct {
+	name     string
+	optional bool
+}{
+	{"kubebuilder:validation:Optional", true},
+	{"kubebuilder:validation:Required", false},
+	{"optional", true},
+	{"k8s:optional", true},
+	{"required", false},
+	{"k8s:required", false},
+}
+
+// isOptional decides in the order: what the field's markers say, what the package's say, what its json tag says.
+func isOptional(f *marker.Field, options []string, byDefault bool) bool {
+	for _, m := range requiredMarkers {
+		if f.Markers.Has(m.name) {
+			return m.optional
+		}
+	}
+	return byDefault || slices.Contains(options, "omitempty") || slices.Contains(options, "omitzero")
+}

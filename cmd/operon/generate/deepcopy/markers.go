@@ -1,0 +1,40 @@
+package deepcopy
+
+import "github.com/operon-dev/operon/cmd/operon/generate/marker"
+
+const (
+	rootMarker       = "kubebuilder:object:root"
+	enableMarker     = "kubebuilder:object:generate"
+	interfacesMarker = "k8s:deepcopy-gen:interfaces"
+	legacyMarker     = "k8s:deepcopy-gen"
+)
+
+// Root says whether a type is the root of an API: an object, which has DeepCopyObject besides the other methods.
+type Root bool
+
+// Enable turns deep-copy methods on or off, for a package or for one of its types.
+type Enable bool
+
+// Interfaces is the older way to say Root: the name of the interface that the type is to satisfy.
+type Interfaces string
+
+// Markers are what the generator reads.
+func (Generator) Markers() []marker.Definition {
+	help := func(summary, instead string) marker.Help {
+		return marker.Help{Category: "object", Summary: summary, Deprecated: instead}
+	}
+	return []marker.Definition{
+		marker.Define[Root](rootMarker, marker.OnType,
+			help("enables object interface implementation generation for this type", "")),
+		marker.Define[Enable](enableMarker, marker.OnPackage,
+			help("enables or disables object interface & deepcopy implementation generation for this package", "")),
+		marker.Define[Enable](enableMarker, marker.OnType,
+			help("overrides enabling or disabling deepcopy generation for this type", "")),
+		marker.Define[Interfaces](interfacesMarker, marker.OnType,
+			help("enables object interface implementation generation for this type", rootMarker)),
+		marker.Define[marker.RawText](legacyMarker, marker.OnPackage,
+			help("enables or disables object interface & deepcopy implementation generation for this package", enableMarker)),
+		marker.Define[marker.RawText](legacyMarker, marker.OnType,
+			help("overrides enabling or disabling deepcopy generation for this type", enableMarker)),
+	}
+}

@@ -1,0 +1,97 @@
+package difftest_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/operon-dev/operon/cmd/operon/generate/difftest"
+)
+
+// BenchmarkPublishedModules runs all generators over API packages that people have published, and prints the wall time and the
+// peak memory of Operon and controller-gen, in turns, and their ratios: with everything to do, and with nothing changed since
+// the last run. With OPERON=PATH it measures that binary's "controller-gen", else the generators alone.
+func BenchmarkPublishedModules(b *testing.B) {
+	cases, err := difftest.Published(filepath.Join("testdata", "modules.txt"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	ours := operon
+	if path := os.Getenv("OPERON"); path != "" {
+		ours = difftest.Program{Name: "operon", Command: []string{path, "controller-gen"}}
+	}
+	for _, c := range cases {
+		if !c.Core && os.Getenv("OPERON_CORPUS") != "all" {
+			continue
+		}
+		b.Run(c.Name, func(b *testing.B) {
+			dir := b.TempDir()
+			if err := c.Write(b.Context(), dir); err != nil {
+				b.Fatal(err)
+			}
+			tree, err := difftest.NewTree(dir, filepath.Join(b.TempDir(), "original"))
+			if err != nil {
+				b.Fatal(err)
+			}
+			args := c.Runs[0]
+			measure := func(p difftest.Program, restore bool) difftest.Outcome {
+				if restore {
+					if err := tree.Restore(); err != nil {
+						b.Fatal(err)
+					}
+				}
+				debug.FreeOSMemory()
+				outcome, err := p.Run(b.Context(), dir, args...)
+				if err != nil {
+					b.Fatal(err)
+				}
+				if outcome.ExitCode != 0 {
+					b.Fatalf("%s: %s", p.Name, outcome.Stderr)
+				}
+				return outcome
+			}
+			fresh := func() difftest.Program {
+				p := ours
+				p.Env = append(slices.Clone(p.Env), "OPERON_GENERATE_CACHE="+b.TempDir())
+				return p
+			}
+			// The first run of each may download and read from disk what the others find in memory.
+			measure(controllerGen, true)
+			measure(fresh(), true)
+			var theirs, work, again []difftest.Outcome
+			for b.Loop() {
+				theirs = append(theirs, measure(controllerGen, true))
+				p := fresh()
+				work = append(work, measure(p, true))
+				again = append(again, measure(p, false))
+			}
+			base, do, idle := median(theirs), median(work), median(again)
+			b.ReportMetric(do.Wall.Seconds()/base.Wall.Seconds(), "wall/theirs")
+			b.ReportMetric(float64(do.MaxRSS)/float64(base.MaxRSS), "memory/theirs")
+			b.ReportMetric(idle.Wall.Seconds()/base.Wall.Seconds(), "unchanged-wall/theirs")
+			b.ReportMetric(float64(idle.MaxRSS)/float64(base.MaxRSS), "unchanged-memory/theirs")
+			b.Logf("%d rounds, medians: controller-gen %s, operon %s, operon with nothing changed %s",
+				len(theirs), figures(base), figures(do), figures(idle))
+		})
+	}
+}
+
+// median returns the median wall time and the median peak memory of several runs.
+func median(all []difftest.Outcome) difftest.Outcome {
+	walls := make([]time.Duration, len(all))
+	memory := make([]int64, len(all))
+	for i, o := range all {
+		walls[i], memory[i] = o.Wall, o.MaxRSS
+	}
+	slices.Sort(walls)
+	slices.Sort(memory)
+	return difftest.Outcome{Wall: walls[len(walls)/2], MaxRSS: memory[len(memory)/2]}
+}
+
+func figures(o difftest.Outcome) string {
+	return fmt.Sprintf("%d ms %d MB", o.Wall.Milliseconds(), o.MaxRSS>>20)
+}

@@ -1,0 +1,106 @@
+package recipe
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/operon-dev/operon/cmd/operon/scaffold/project"
+)
+
+// ErrMistakes is returned when the generators found mistakes in the sources, which they have printed.
+var ErrMistakes = errors.New("nothing was generated: mend what is named above")
+
+// Run carries out the recipes of the project in root by the binary operon. Mistakes in the sources are printed to stderr and end in
+// ErrMistakes.
+func Run(ctx context.Context, operon, root string, stderr io.Writer) error {
+	recipes, err := Of(root)
+	if err != nil {
+		return err
+	}
+	for _, recipe := range recipes {
+		// A process of its own: the generators work in its directory, and start before the rest of the binary does.
+		cmd := exec.CommandContext(ctx, operon, append([]string{"controller-gen"}, recipe...)...)
+		cmd.Dir, cmd.Stdout, cmd.Stderr = root, stderr, stderr
+		if err := cmd.Run(); err != nil {
+			if ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
+			var exit *exec.ExitError
+			if errors.As(err, &exit) {
+				return ErrMistakes
+			}
+			return fmt.Errorf("generators: %w", err)
+		}
+	}
+	return nil
+}
+
+// NewCommand returns "operon generate".
+func NewCommand() *cobra.Command {
+	var show bool
+	cmd := &cobra.Command{
+		Use:   "generate",
+		Short: "Generate the project's code and manifests",
+		Long: `Run the generators over the whole project, in one pass: DeepCopy methods, CRDs, RBAC roles and
+webhook configurations, from the types and the markers in the code. What they are to do is read from the
+targets generate and manifests of the Makefile; without these, the usual places are assumed.
+
+Files whose content does not change are not touched. When the code has mistakes, all of them are
+shown with their places and nothing is written.
+
+operon controller-gen takes the generators' own arguments.`,
+		Example: `  # All that the project's Makefile would generate
+  operon generate
+
+  # Which calls of controller-gen these are
+  operon generate --show`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return fmt.Errorf("operon generate takes no arguments: %q is not one; operon controller-gen takes generators and paths", args[0])
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			p, err := project.Find(".")
+			if err != nil {
+				return err
+			}
+			if show {
+				recipes, err := Of(p.Root())
+				for _, r := range recipes {
+					fmt.Fprintln(cmd.OutOrStdout(), "operon controller-gen", quote(r))
+				}
+				return err
+			}
+			operon, err := os.Executable()
+			if err != nil {
+				return err
+			}
+			ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGINT, syscall.SIGTERM)
+			defer stop()
+			return Run(ctx, operon, p.Root(), cmd.ErrOrStderr())
+		},
+	}
+	cmd.Flags().BoolVar(&show, "show", false, "print the calls of controller-gen that this is, and do nothing")
+	return cmd
+}
+
+// quote writes arguments so that a shell reads them as they are.
+func quote(args []string) string {
+	quoted := make([]string, len(args))
+	for i, arg := range args {
+		if quoted[i] = arg; strings.ContainsAny(arg, " \t'\"\\$`*?[]{}()<>|&;#~!") {
+			quoted[i] = "'" + strings.ReplaceAll(arg, "'", `'\''`) + "'"
+		}
+	}
+	return strings.Join(quoted, " ")
+}

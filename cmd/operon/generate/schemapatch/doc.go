@@ -1,0 +1,12 @@
+// Package schemapatch puts schemas generated from Go types into CustomResourceDefinitions that are written by hand. Its
+// output is controller-gen's, byte for byte.
+//
+// Its nouns: a manifest is a YAML file with one CustomResourceDefinition; its versions are matched with the kinds that
+// package crd finds in the source, by group, kind and version.
+//
+// Guaranteed: of a manifest only the schemas change, and the layout, which becomes uniform; comments stay. A version of a
+// known kind that has no Go type loses its schema; a manifest whose kind is in no package keeps its own. Files that are no
+// manifests are passed over.
+//
+// Not guaranteed: that the manifest and the markers agree about anything but the schema.
+package schemapatch
