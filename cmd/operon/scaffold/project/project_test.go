@@ -114,6 +114,30 @@ func TestControllersAreNotedSoThatOlderToolsReadAsMuchAsTheyCan(t *testing.T) {
 	}
 }
 
+func TestImagesAreKeptWhereKubebuilderKeepsThem(t *testing.T) {
+	p, err := Parse([]byte(kubebuilders))
+	if err != nil {
+		t.Fatal(err)
+	}
+	busy := p.Resource("web", "v1", "Busy")
+	got, ok := p.ImageOf(busy)
+	if diff := cmp.Diff(Image{Image: "busybox:1.28", ContainerPort: "8080"}, got); diff != "" || !ok {
+		t.Errorf("ImageOf (-want +got):\n%s", diff)
+	}
+	if err := p.SetImage(busy, nil); err != nil {
+		t.Fatal(err)
+	}
+	if data, err := p.Marshal(); err != nil || strings.Contains(string(data), "plugins") {
+		t.Errorf("forgotten: %v\n%s", err, data)
+	}
+	if err := p.SetImage(busy, &got); err != nil {
+		t.Fatal(err)
+	}
+	if data, err := p.Marshal(); err != nil || string(data) != kubebuilders {
+		t.Errorf("noted again: %v\n%s", err, cmp.Diff(kubebuilders, string(data)))
+	}
+}
+
 func TestFindLooksUpwards(t *testing.T) {
 	root := t.TempDir()
 	below := filepath.Join(root, "api", "v1")

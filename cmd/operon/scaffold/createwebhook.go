@@ -1,0 +1,368 @@
+package scaffold
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/operon-dev/operon/cmd/operon/scaffold/fileset"
+	"github.com/operon-dev/operon/cmd/operon/scaffold/layout"
+	"github.com/operon-dev/operon/cmd/operon/scaffold/origin"
+	"github.com/operon-dev/operon/cmd/operon/scaffold/project"
+	"github.com/operon-dev/operon/cmd/operon/scaffold/splice"
+	"github.com/operon-dev/operon/cmd/operon/scaffold/templates"
+)
+
+// webhookOptions are what "operon create webhook" takes.
+type webhookOptions struct {
+	gvk
+	external externalAPI
+	plural   string
+
+	defaulting, validation, conversion bool
+	defaultingPath, validationPath     string
+	spokes                             []string
+	force                              bool
+}
+
+// webhookData is what the templates of webhooks are filled in with.
+type webhookData struct {
+	*subject
+	// Spoke is the other version that a conversion is about.
+	Spoke layout.Names
+}
+
+// Setup is the function that has a manager serve the webhooks.
+func (d *webhookData) Setup() string { return "Setup" + d.Kind + "WebhookWithManager" }
+
+// MarkerName is the middle of a webhook's name.
+func (d *webhookData) MarkerName() string { return d.Lower() + "-" + d.Version }
+
+// DefaultingPath is where the defaulting webhook is served.
+func (d *webhookData) DefaultingPath() string {
+	if w := d.Webhooks; w != nil && w.DefaultingPath != "" {
+		return w.DefaultingPath
+	}
+	return d.AdmissionPath("mutate")
+}
+
+// ValidationPath is where the validating webhook is served.
+func (d *webhookData) ValidationPath() string {
+	if w := d.Webhooks; w != nil && w.ValidationPath != "" {
+		return w.ValidationPath
+	}
+	return d.AdmissionPath("validate")
+}
+
+// SpokeName is the other version in the names of functions.
+func (d *webhookData) SpokeName() string {
+	return strings.ToUpper(d.Spoke.Version[:1]) + d.Spoke.Version[1:]
+}
+
+func (o webhookOptions) check() error {
+	if err := firstError(o.gvk.check(), layout.CheckPlural(o.plural), o.external.check()); err != nil {
+		return err
+	}
+	switch {
+	case !o.defaulting && !o.validation && !o.conversion:
+		return errors.New("no webhook was asked for: say which, with --defaulting, --programmatic-validation or --conversion")
+	case o.defaultingPath != "" && !o.defaulting:
+		return errors.New("--defaulting-path is where the defaulting webhook is served: give --defaulting too")
+	case o.validationPath != "" && !o.validation:
+		return errors.New("--validation-path is where the validating webhook is served: give --programmatic-validation too")
+	case len(o.spokes) > 0 && !o.conversion:
+		return errors.New("--spoke names versions to convert: give --conversion too")
+	case o.conversion && len(o.spokes) == 0:
+		return errors.New("--conversion needs the versions to convert to and from the one of --version: name them with --spoke")
+	}
+	for _, path := range []string{o.defaultingPath, o.validationPath} {
+		if path != "" && (!strings.HasPrefix(path, "/") || strings.ContainsAny(path, " ,\"")) {
+			return fmt.Errorf("%q is not the path of a URL: begin it with a slash, as in /mutate-cache", path)
+		}
+	}
+	return nil
+}
+
+// createWebhook plans the webhooks of a kind. What is there already stays as it is.
+func createWebhook(p *project.Project, opts webhookOptions) (*fileset.Set, *project.Resource, error) {
+	if err := opts.check(); err != nil {
+		return nil, nil, err
+	}
+	r, known := resolve(p, opts.gvk, opts.external, false)
+	names := layout.Of(p, r)
+	if names.Own() && r.API == nil {
+		return nil, nil, fmt.Errorf("%s is not a kind of this project: create it first, with operon create api", opts.gvk)
+	}
+	if !known && opts.plural != "" {
+		r.Plural = opts.plural
+	}
+	w := r.Webhooks
+	if w == nil {
+		w = &project.Webhooks{}
+	}
+	newSpokes := slices.DeleteFunc(slices.Clone(opts.spokes), func(v string) bool { return slices.Contains(w.Spoke, v) })
+	for _, version := range newSpokes {
+		spoke := p.Resource(r.Group, version, r.Kind)
+		if version == r.Version || spoke == nil || spoke.API == nil {
+			return nil, nil, fmt.Errorf("--spoke %s is not another version of %s in this project: create it first, with operon create api", version, r.Kind)
+		}
+	}
+	for _, other := range p.Versions(r.Group, r.Kind) {
+		if other != r && opts.conversion && other.Webhooks != nil && other.Webhooks.Conversion {
+			return nil, nil, fmt.Errorf("version %s of %s is the hub of its conversions already: add spokes to that one", other.Version, r.Kind)
+		}
+	}
+	isNew := opts.defaulting && !w.Defaulting || opts.validation && !w.Validation || opts.conversion && (!w.Conversion || len(newSpokes) > 0)
+	if !isNew && !opts.force {
+		return nil, nil, fmt.Errorf("%s has these webhooks already: --force adds what is missing of them, and overwrites nothing", opts.gvk)
+	}
+
+	w.Defaulting, w.Validation, w.Conversion = w.Defaulting || opts.defaulting, w.Validation || opts.validation, w.Conversion || opts.conversion
+	w.DefaultingPath, w.ValidationPath = or(w.DefaultingPath, opts.defaultingPath), or(w.ValidationPath, opts.validationPath)
+	w.Spoke, w.WebhookVersion = append(w.Spoke, newSpokes...), "v1"
+	r.Webhooks = w
+	if !known {
+		p.Add(r)
+	}
+	// Nothing that is there is replaced, whatever --force says.
+	set := fileset.New(p.Root(), false)
+	s, err := subjectOf(set, p, r)
+	if err != nil {
+		return nil, nil, err
+	}
+	data := &webhookData{subject: s}
+	if opts.conversion {
+		if err := planConversion(set, data); err != nil {
+			return nil, nil, err
+		}
+	}
+	return set, r, firstError(
+		planAdmission(set, data),
+		planWebhookConfig(set, data),
+		wireScheme(set, s),
+		wireWebhook(set, data),
+		saveProject(set, p),
+	)
+}
+
+func or(s, other string) string {
+	if s != "" {
+		return s
+	}
+	return other
+}
+
+// planAdmission plans the file of the webhooks, and that of their test.
+func planAdmission(set *fileset.Set, data *webhookData) error {
+	for _, file := range []struct {
+		path string
+		edit func(string) (string, error)
+	}{{data.WebhookFile(), data.source}, {data.WebhookTest(), data.test}} {
+		text, err := readIfThere(set, file.path)
+		if err != nil {
+			return err
+		}
+		edited, err := file.edit(text)
+		if err != nil {
+			return fmt.Errorf("%s: %w", file.path, err)
+		}
+		if edited == "" {
+			continue
+		}
+		if err := replace(set, file.path, edited); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// source adds to the file of the webhooks what it lacks. An empty one is begun.
+func (d *webhookData) source(src string) (string, error) {
+	var err error
+	if src == "" {
+		if src, err = templates.Render("webhook/webhook.go", d); err != nil {
+			return "", err
+		}
+	}
+	admission := func(template, kind, link, path string) error {
+		if splice.Declares(src, kind) {
+			return nil
+		}
+		section, err := templates.Render(template, d)
+		if err != nil {
+			return err
+		}
+		imports := [][2]string{{"context", "context"}}
+		if strings.Contains(section, "admission.Warnings") {
+			imports = append(imports, [2]string{"admission", d.Runtime.Path + "/pkg/webhook/admission"})
+		}
+		if !d.Typed {
+			imports = append(imports, [2]string{"fmt", "fmt"}, [2]string{"runtime", "k8s.io/apimachinery/pkg/runtime"})
+		}
+		src += "\n" + section
+		for _, i := range imports {
+			if src, _, err = splice.AddImport(src, i[0], i[1]); err != nil {
+				return err
+			}
+		}
+		if src, err = splice.AddToChain(src, d.Setup(), link+"(&"+kind+"{})"); err == nil && path != "" {
+			src, err = splice.AddToChain(src, d.Setup(), fmt.Sprintf("%sCustomPath(%q)", link, path))
+		}
+		return err
+	}
+	if d.Webhooks.Defaulting {
+		if err := admission("webhook/defaulter.go", d.Kind+"CustomDefaulter", "WithDefaulter", d.Webhooks.DefaultingPath); err != nil {
+			return "", err
+		}
+	}
+	if d.Webhooks.Validation {
+		if err := admission("webhook/validator.go", d.Kind+"CustomValidator", "WithValidator", d.Webhooks.ValidationPath); err != nil {
+			return "", err
+		}
+	}
+	if d.Webhooks.Conversion && d.Runtime.Path == origin.Library {
+		return splice.AddToChain(src, d.Setup(), "WithConverter("+d.Var()+"Converter)")
+	}
+	return src, nil
+}
+
+// test adds to the file of the webhooks' test what it lacks. An empty one is begun, if there is something to test.
+func (d *webhookData) test(src string) (string, error) {
+	var err error
+	for _, part := range []struct {
+		wanted             bool
+		template, function string
+	}{
+		{d.Webhooks.Defaulting, "webhook/defaulter_test.go", "Test" + d.Kind + "Defaults"},
+		{d.Webhooks.Validation, "webhook/validator_test.go", "Test" + d.Kind + "Validation"},
+	} {
+		// Kubebuilder's tests are of another form, and there they stay alone.
+		if !part.wanted || splice.Declares(src, part.function) || strings.Contains(src, "ginkgo") {
+			continue
+		}
+		if src == "" {
+			if src, err = templates.Render("webhook/webhook_test.go", d); err != nil {
+				return "", err
+			}
+		}
+		section, err := templates.Render(part.template, d)
+		if err != nil {
+			return "", err
+		}
+		src += "\n" + section
+	}
+	if src == "" {
+		return "", nil
+	}
+	return splice.Format(src)
+}
+
+// planConversion plans the conversions between the hub and its spokes. With Operon they are beside the webhooks, so that packages of types import nothing for it;
+// with controller-runtime they are methods of the types.
+func planConversion(set *fileset.Set, data *webhookData) error {
+	for _, spoke := range data.spokes() {
+		if data.Runtime.Path != origin.Library {
+			if err := firstError(
+				createMissing(set, data.ConversionFile(), "webhook/hub.go", data),
+				createMissing(set, spoke.Spoke.ConversionFile(), "webhook/convertible.go", spoke),
+			); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := createMissing(set, data.ConverterFile(), "webhook/conversion.go", data); err != nil {
+			return err
+		}
+		if err := set.Edit(data.ConverterFile(), spoke.converter); err != nil {
+			return err
+		}
+	}
+	if err := markStorageVersion(set, data.subject); err != nil {
+		return err
+	}
+	if err := firstError(
+		createMissing(set, data.CRDPatchFile(), "webhook/crd_patch.yaml", data),
+		createMissing(set, layout.CRDKustomizeConfig, "webhook/crd_kustomizeconfig.yaml", data),
+		ensureItem(set, layout.CRDKustomization, "configurations", "- kustomizeconfig.yaml"),
+	); err != nil {
+		return err
+	}
+	return set.Edit(layout.CRDKustomization, func(text string) (string, error) {
+		item := "- path: " + data.CRDPatch()
+		if splice.HasItem(text, item) {
+			return text, nil
+		}
+		if edited, err := splice.BeforeMarker(text, "crdkustomizewebhookpatch", item); err == nil {
+			return edited, nil
+		}
+		return splice.EnsureItem(text, "patches", item)
+	})
+}
+
+// spokes are the data for each of the versions that are converted to and from this one.
+func (d *webhookData) spokes() []*webhookData {
+	var spokes []*webhookData
+	for _, version := range d.Webhooks.Spoke {
+		r := d.project.Resource(d.Group, version, d.Kind)
+		if r == nil { // taken out of PROJECT by hand
+			r = &project.Resource{Group: d.Group, Domain: d.Domain, Version: version, Kind: d.Kind}
+		}
+		spokes = append(spokes, &webhookData{subject: d.subject, Spoke: layout.Of(d.project, r)})
+	}
+	return spokes
+}
+
+// ConverterFile is the file of the conversions, beside the webhooks.
+func (d *webhookData) ConverterFile() string {
+	return strings.TrimSuffix(d.WebhookFile(), "_webhook.go") + "_conversion.go"
+}
+
+// converter adds the conversions of a spoke, if they are not there.
+func (d *webhookData) converter(src string) (string, error) {
+	to, from := d.Var()+"To"+d.SpokeName(), d.Var()+"From"+d.SpokeName()
+	if splice.Declares(src, to) {
+		return src, nil
+	}
+	src, alias, err := splice.AddImport(src, d.Spoke.APIAlias(), d.Spoke.APIPath())
+	if err != nil {
+		return "", err
+	}
+	line := fmt.Sprintf("conversion.NewSpokeConverter(&%s.%s{}, %s, %s),", alias, d.Kind, to, from)
+	if src, err = splice.BeforeMarker(src, "spokes", line); err != nil {
+		return "", err
+	}
+	section, err := templates.Render("webhook/spoke.go", d)
+	if err != nil {
+		return "", err
+	}
+	if src, _, err = splice.AddImport(src+"\n"+section, "context", "context"); err != nil {
+		return "", err
+	}
+	return splice.Format(src)
+}
+
+// createMissing plans a file from a template, unless it is there.
+func createMissing(set *fileset.Set, path, template string, data any) error {
+	if set.Exists(path) {
+		return nil
+	}
+	return create(set, path, template, data)
+}
+
+// wireWebhook has the manager serve the webhooks.
+func wireWebhook(set *fileset.Set, data *webhookData) error {
+	return editMain(set, data.WebhookAlias(), data.WebhookPath(), func(src, name string) (string, error) {
+		call := name + "." + data.Setup() + "("
+		if strings.Contains(src, call) {
+			return src, nil
+		}
+		return splice.BeforeMarker(src, "builder", fmt.Sprintf(`if os.Getenv("ENABLE_WEBHOOKS") != "false" {
+	if err := %smgr); err != nil {
+		setupLog.Error(err, "no webhook", "webhook", %q)
+		os.Exit(1)
+	}
+}
+`, call, data.Kind))
+	})
+}

@@ -1,0 +1,220 @@
+package fileset
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// An Op is what happens to a file.
+type Op string
+
+const (
+	Created Op = "create"
+	Changed Op = "change"
+	Removed Op = "remove"
+)
+
+// A Change is one file of a plan.
+type Change struct {
+	// Path is relative to the Set's directory, with slashes.
+	Path string
+	Op   Op
+}
+
+// ExistError says that files which were to be created are there already.
+type ExistError struct {
+	// Paths are relative to the Set's directory.
+	Paths []string
+}
+
+func (e *ExistError) Error() string {
+	verb := "exists"
+	if len(e.Paths) > 1 {
+		verb = "exist"
+	}
+	return fmt.Sprintf("%s %s already: move what is there away, or have it overwritten with --force", strings.Join(e.Paths, ", "), verb)
+}
+
+// A Set is a plan of changes to the files of a directory.
+type Set struct {
+	root  string
+	force bool
+	files map[string]*file
+	order []string
+}
+
+type file struct {
+	was  []byte // nil: was not there
+	is   []byte // nil: will not be there
+	mode fs.FileMode
+	// fresh is set by Create: what was there is not to be replaced.
+	fresh bool
+}
+
+// New returns an empty plan for a directory. With force, Create replaces files that are there.
+func New(root string, force bool) *Set {
+	return &Set{root: root, force: force, files: map[string]*file{}}
+}
+
+// Root is the directory.
+func (s *Set) Root() string { return s.root }
+
+func (s *Set) load(path string) (*file, error) {
+	if f := s.files[path]; f != nil {
+		return f, nil
+	}
+	f := &file{mode: 0o644}
+	full := filepath.Join(s.root, filepath.FromSlash(path))
+	data, err := os.ReadFile(full)
+	switch {
+	case err == nil:
+		if info, err := os.Stat(full); err == nil {
+			f.mode = info.Mode().Perm()
+		}
+		f.was = append([]byte{}, data...)
+		f.is = f.was
+	case !errors.Is(err, fs.ErrNotExist):
+		return nil, err
+	}
+	s.files[path] = f
+	s.order = append(s.order, path)
+	return f, nil
+}
+
+// Read returns a file as the plan has it. The error is fs.ErrNotExist where there is none.
+func (s *Set) Read(path string) (string, error) {
+	f, err := s.load(path)
+	if err != nil {
+		return "", err
+	}
+	if f.is == nil {
+		return "", fmt.Errorf("%s: %w", path, fs.ErrNotExist)
+	}
+	return string(f.is), nil
+}
+
+// Exists reports whether the plan has a file.
+func (s *Set) Exists(path string) bool {
+	f, err := s.load(path)
+	return err == nil && f.is != nil
+}
+
+// Create adds a file. That it is there already is an error of Commit, unless its content is the same.
+func (s *Set) Create(path, content string) error {
+	f, err := s.load(path)
+	if err != nil {
+		return err
+	}
+	f.is, f.fresh = []byte(content), true
+	return nil
+}
+
+// Edit changes a file that is there.
+func (s *Set) Edit(path string, edit func(content string) (string, error)) error {
+	content, err := s.Read(path)
+	if err != nil {
+		return err
+	}
+	edited, err := edit(content)
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	s.files[path].is = []byte(edited)
+	return nil
+}
+
+// Remove takes a file away. One that is not there stays so.
+func (s *Set) Remove(path string) error {
+	f, err := s.load(path)
+	if err != nil {
+		return err
+	}
+	f.is = nil
+	return nil
+}
+
+// Changes lists the plan in the order in which it was made. Files that end as they were are not in it.
+func (s *Set) Changes() []Change {
+	var changes []Change
+	for _, path := range s.order {
+		f := s.files[path]
+		switch {
+		case f.was == nil && f.is != nil:
+			changes = append(changes, Change{path, Created})
+		case f.was != nil && f.is == nil:
+			changes = append(changes, Change{path, Removed})
+		case !bytes.Equal(f.was, f.is):
+			changes = append(changes, Change{path, Changed})
+		}
+	}
+	return changes
+}
+
+// Commit makes the changes, and removes directories that they empty. It returns an *ExistError, and changes nothing, where a file
+// that was to be created is there with other content.
+func (s *Set) Commit() error {
+	changes := s.Changes()
+	if !s.force {
+		var there []string
+		for _, c := range changes {
+			if c.Op == Changed && s.files[c.Path].fresh {
+				there = append(there, c.Path)
+			}
+		}
+		if len(there) > 0 {
+			slices.Sort(there)
+			return &ExistError{Paths: there}
+		}
+	}
+	for i, c := range changes {
+		if err := s.put(c.Path, s.files[c.Path].is); err != nil {
+			for _, done := range slices.Backward(changes[:i+1]) {
+				err = errors.Join(err, s.put(done.Path, s.files[done.Path].was))
+			}
+			return err
+		}
+	}
+	return nil
+}
+
+// put writes a file whole, or removes it where content is nil.
+func (s *Set) put(path string, content []byte) error {
+	full := filepath.Join(s.root, filepath.FromSlash(path))
+	if content == nil {
+		if err := os.Remove(full); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		s.removeEmpty(filepath.Dir(full))
+		return nil
+	}
+	if err := os.MkdirAll(filepath.Dir(full), 0o755); err != nil {
+		return err
+	}
+	temporary := full + ".operon-tmp"
+	if err := os.WriteFile(temporary, content, s.files[path].mode); err != nil {
+		return errors.Join(err, ignoreMissing(os.Remove(temporary)))
+	}
+	if err := os.Rename(temporary, full); err != nil {
+		return errors.Join(err, os.Remove(temporary))
+	}
+	return nil
+}
+
+func (s *Set) removeEmpty(dir string) {
+	for dir != s.root && len(dir) > len(s.root) && os.Remove(dir) == nil {
+		dir = filepath.Dir(dir)
+	}
+}
+
+func ignoreMissing(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}

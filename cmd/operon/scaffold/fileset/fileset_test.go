@@ -1,0 +1,137 @@
+package fileset
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func put(t *testing.T, root, path, content string) {
+	t.Helper()
+	full := filepath.Join(root, path)
+	if err := os.MkdirAll(filepath.Dir(full), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(full, []byte(content), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// tree is the content of all files below a directory.
+func tree(t *testing.T, root string) map[string]string {
+	t.Helper()
+	files := map[string]string{}
+	err := fs.WalkDir(os.DirFS(root), ".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		data, err := os.ReadFile(filepath.Join(root, path))
+		files[path] = string(data)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+func TestCommitMakesAllChanges(t *testing.T) {
+	root := t.TempDir()
+	put(t, root, "main.go", "a\n")
+	put(t, root, "deep/er/gone", "x")
+	put(t, root, "same", "s")
+	s := New(root, false)
+	for _, err := range []error{
+		s.Create("new/file", "n"),
+		s.Create("same", "s"),
+		s.Edit("main.go", func(c string) (string, error) { return c + "b\n", nil }),
+		s.Edit("main.go", func(c string) (string, error) { return c + "c\n", nil }),
+		s.Remove("deep/er/gone"),
+		s.Remove("never there"),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if diff := cmp.Diff(map[string]string{"main.go": "a\n", "deep/er/gone": "x", "same": "s"}, tree(t, root)); diff != "" {
+		t.Errorf("files changed before Commit (-want +got):\n%s", diff)
+	}
+	want := []Change{{"new/file", Created}, {"main.go", Changed}, {"deep/er/gone", Removed}}
+	if diff := cmp.Diff(want, s.Changes()); diff != "" {
+		t.Errorf("Changes (-want +got):\n%s", diff)
+	}
+	if err := s.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(map[string]string{"main.go": "a\nb\nc\n", "new/file": "n", "same": "s"}, tree(t, root)); diff != "" {
+		t.Errorf("after Commit (-want +got):\n%s", diff)
+	}
+	if _, err := os.Stat(filepath.Join(root, "deep")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("an empty directory stayed: %v", err)
+	}
+}
+
+func TestCreateNeverReplacesUnlessForced(t *testing.T) {
+	root := t.TempDir()
+	put(t, root, "b", "precious")
+	put(t, root, "a", "precious")
+	before := tree(t, root)
+	for _, force := range []bool{false, true} {
+		s := New(root, force)
+		for _, path := range []string{"b", "a", "c"} {
+			if err := s.Create(path, "new"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		err := s.Commit()
+		if !force {
+			exist := (*ExistError)(nil)
+			if !errors.As(err, &exist) || !cmp.Equal(exist.Paths, []string{"a", "b"}) || !strings.Contains(err.Error(), "a, b exist already") {
+				t.Errorf("Commit: %v", err)
+			}
+			if diff := cmp.Diff(before, tree(t, root)); diff != "" {
+				t.Errorf("a refused Commit changed files:\n%s", diff)
+			}
+		} else if err != nil || tree(t, root)["a"] != "new" {
+			t.Errorf("forced: %v", err)
+		}
+	}
+}
+
+func TestAFailedCommitPutsEverythingBack(t *testing.T) {
+	root := t.TempDir()
+	put(t, root, "main.go", "a")
+	put(t, root, "gone", "x")
+	put(t, root, "blocker", "a file where a directory is needed")
+	before := tree(t, root)
+	s := New(root, false)
+	for _, err := range []error{
+		s.Edit("main.go", func(string) (string, error) { return "b", nil }),
+		s.Remove("gone"),
+		s.Create("new/file", "n"),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.files["blocker/below"] = &file{is: []byte("n"), mode: 0o644}
+	s.order = append(s.order, "blocker/below")
+	if err := s.Commit(); err == nil {
+		t.Fatal("Commit succeeded")
+	}
+	if diff := cmp.Diff(before, tree(t, root)); diff != "" {
+		t.Errorf("(-before +after):\n%s", diff)
+	}
+}
+
+func TestEditNamesTheFile(t *testing.T) {
+	s := New(t.TempDir(), false)
+	if err := s.Edit("missing", nil); !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), "missing") {
+		t.Errorf("missing file: %v", err)
+	}
+}

@@ -1,0 +1,145 @@
+package gomodule
+
+import (
+	_ "embed"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"golang.org/x/mod/modfile"
+	"golang.org/x/mod/module"
+	"golang.org/x/mod/semver"
+
+	"github.com/operon-dev/operon/cmd/operon/scaffold/origin"
+)
+
+//go:embed snapshot.mod
+var snapshotMod []byte
+
+//go:embed snapshot.sum
+var snapshotSum string
+
+// ControllerRuntime is the module that projects of Kubebuilder and Operator-SDK are built on.
+const ControllerRuntime = "sigs.k8s.io/controller-runtime"
+
+// unpublished is the version that a replaced library is required at.
+const unpublished = "v0.0.0"
+
+// Require returns go.mod and go.sum with all that a scaffolded project needs. Both may be empty, for a new module of the path repo.
+func Require(mod, sum, repo string, from origin.Origin) (newMod, newSum string, err error) {
+	file, err := modfile.Parse("go.mod", []byte(mod), nil)
+	if err != nil {
+		return "", "", fmt.Errorf("not a go.mod that can be read: %w", err)
+	}
+	if file.Module == nil {
+		if err := file.AddModuleStmt(repo); err != nil {
+			return "", "", err
+		}
+	}
+	wanted, err := modfile.Parse("snapshot.mod", snapshotMod, nil)
+	if err != nil {
+		return "", "", err
+	}
+	sums := []string{sum, snapshotSum}
+	requires := wanted.Require
+	if from.Dir != "" {
+		library, librarySum, err := read(from.Dir)
+		if err != nil {
+			return "", "", err
+		}
+		for _, r := range library.Require {
+			r.Indirect = true
+			requires = append(requires, r)
+		}
+		sums = append(sums, librarySum)
+	}
+	if file.Go == nil || semver.Compare("v"+file.Go.Version, "v"+wanted.Go.Version) < 0 {
+		if err := file.AddGoStmt(wanted.Go.Version); err != nil {
+			return "", "", err
+		}
+	}
+	merged := map[string]*modfile.Require{}
+	for _, r := range slices.Concat(file.Require, requires) {
+		have := merged[r.Mod.Path]
+		if have == nil {
+			// A line of its own, since r's is in another file.
+			merged[r.Mod.Path] = &modfile.Require{Mod: r.Mod, Indirect: r.Indirect}
+			continue
+		}
+		have.Indirect = have.Indirect && r.Indirect
+		if semver.Compare(r.Mod.Version, have.Mod.Version) > 0 {
+			have.Mod.Version = r.Mod.Version
+		}
+	}
+	version := unpublished
+	if from.Version != "" {
+		version = from.Version
+	} else if err := file.AddReplace(origin.Library, "", from.Dir, ""); err != nil {
+		return "", "", err
+	}
+	merged[origin.Library] = &modfile.Require{Mod: module.Version{Path: origin.Library, Version: version}}
+	file.SetRequireSeparateIndirect(slices.SortedFunc(maps.Values(merged), func(a, b *modfile.Require) int {
+		return strings.Compare(a.Mod.Path, b.Mod.Path)
+	}))
+	file.Cleanup()
+	out, err := file.Format()
+	return string(out), mergeSums(sums...), err
+}
+
+func read(dir string) (*modfile.File, string, error) {
+	mod, err := os.ReadFile(filepath.Join(dir, "go.mod"))
+	if err != nil {
+		return nil, "", err
+	}
+	file, err := modfile.Parse(filepath.Join(dir, "go.mod"), mod, nil)
+	if err != nil {
+		return nil, "", err
+	}
+	sum, err := os.ReadFile(filepath.Join(dir, "go.sum"))
+	return file, string(sum), err
+}
+
+func mergeSums(sums ...string) string {
+	var lines []string
+	for _, sum := range sums {
+		lines = append(lines, strings.Split(strings.TrimSpace(sum), "\n")...)
+	}
+	slices.Sort(lines)
+	lines = slices.DeleteFunc(slices.Compact(lines), func(line string) bool { return line == "" })
+	return strings.Join(lines, "\n") + "\n"
+}
+
+// Path is the path of the module that a go.mod describes, or "".
+func Path(mod string) string { return modfile.ModulePath([]byte(mod)) }
+
+// A Runtime is the library that a project is built on.
+type Runtime struct {
+	// Path is the import path of its root.
+	Path string
+	// Typed says that webhooks are made for a type, and events recorded with their newer API. That is so from controller-runtime v0.23 on.
+	Typed bool
+}
+
+// RuntimeOf is the library that a go.mod requires: Operon where it does, and controller-runtime otherwise.
+func RuntimeOf(mod string) (Runtime, error) {
+	file, err := modfile.ParseLax("go.mod", []byte(mod), nil)
+	if err != nil {
+		return Runtime{}, fmt.Errorf("not a go.mod that can be read: %w", err)
+	}
+	found := Runtime{}
+	for _, r := range file.Require {
+		switch r.Mod.Path {
+		case origin.Library:
+			return Runtime{Path: origin.Library, Typed: true}, nil
+		case ControllerRuntime:
+			found = Runtime{Path: ControllerRuntime, Typed: semver.Compare(r.Mod.Version, "v0.23.0") >= 0}
+		}
+	}
+	if found.Path == "" {
+		return Runtime{}, fmt.Errorf("go.mod requires neither %s nor %s: go get one of them", origin.Library, ControllerRuntime)
+	}
+	return found, nil
+}

@@ -1,0 +1,132 @@
+package scaffold
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/operon-dev/operon/cmd/operon/scaffold/fileset"
+	"github.com/operon-dev/operon/cmd/operon/scaffold/layout"
+	"github.com/operon-dev/operon/cmd/operon/scaffold/project"
+)
+
+// words splits a command at commas, or at blanks where there are none.
+func words(command string) []string {
+	if strings.Contains(command, ",") {
+		return strings.Split(command, ",")
+	}
+	return strings.Fields(command)
+}
+
+// askerOf returns what asks the person at the terminal, or nil where there is no terminal.
+func askerOf(cmd *cobra.Command) asker {
+	in, ok := cmd.InOrStdin().(*os.File)
+	if !ok || !term.IsTerminal(int(in.Fd())) {
+		return nil
+	}
+	return newAsker(in, cmd.OutOrStdout())
+}
+
+// newAsker asks until the answer is y or n.
+func newAsker(in io.Reader, out io.Writer) asker {
+	lines := bufio.NewScanner(in)
+	return func(question string) (bool, error) {
+		for {
+			fmt.Fprintln(out, question)
+			if !lines.Scan() {
+				return false, errors.Join(errors.New("no answer: give one with a flag, see --help"), lines.Err())
+			}
+			switch strings.ToLower(strings.TrimSpace(lines.Text())) {
+			case "y", "yes":
+				return true, nil
+			case "n", "no":
+				return false, nil
+			}
+		}
+	}
+}
+
+// commit carries a plan out and says what it was.
+func commit(cmd *cobra.Command, set *fileset.Set) error {
+	if err := set.Commit(); err != nil {
+		return err
+	}
+	for _, c := range set.Changes() {
+		fmt.Fprintf(cmd.OutOrStdout(), "%-7s %s\n", c.Op, c.Path)
+	}
+	return nil
+}
+
+// finish carries a plan out, runs the generators, and says what comes next.
+func finish(cmd *cobra.Command, p *project.Project, set *fileset.Set, generate bool, next string) error {
+	if err := commit(cmd, set); err != nil {
+		return err
+	}
+	if generate {
+		if err := runGenerators(cmd, p); err != nil {
+			return err
+		}
+	}
+	fmt.Fprintln(cmd.OutOrStdout(), next)
+	return nil
+}
+
+// runGenerators runs "operon controller-gen" for what the project's make generate and make manifests do.
+func runGenerators(cmd *cobra.Command, p *project.Project) error {
+	verb, _, err := cmd.Root().Find([]string{"controller-gen"})
+	if err != nil || verb.Name() != "controller-gen" {
+		fmt.Fprintln(cmd.ErrOrStderr(), "this operon has no generators: run make generate manifests")
+		return nil
+	}
+	object := "object"
+	if _, err := os.Stat(p.Root() + "/" + layout.Boilerplate); err == nil {
+		object += ":headerFile=" + layout.Boilerplate
+	}
+	for _, args := range [][]string{
+		{object, "paths=./..."},
+		{"rbac:roleName=manager-role", "crd", "webhook", "paths=./...", "output:crd:artifacts:config=config/crd/bases"},
+	} {
+		if err := runSelf(cmd, p.Root(), append([]string{"controller-gen"}, args...)...); err != nil {
+			return fmt.Errorf("the files are written, but not what is generated of them (%w): mend what is wrong, and run make generate manifests", err)
+		}
+	}
+	return nil
+}
+
+// runSelf runs this command with other arguments in a directory.
+func runSelf(cmd *cobra.Command, dir string, args ...string) error {
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	return runIn(cmd.Context(), dir, cmd.OutOrStdout(), cmd.ErrOrStderr(), self, args...)
+}
+
+func runIn(ctx context.Context, dir string, stdout, stderr io.Writer, name string, args ...string) error {
+	c := exec.CommandContext(ctx, name, args...)
+	c.Dir, c.Stdout, c.Stderr = dir, stdout, stderr
+	if err := c.Run(); err != nil {
+		return fmt.Errorf("%s %s: %w", name, strings.Join(args, " "), err)
+	}
+	return nil
+}
+
+// goGet adds a module to the project's go.mod. It needs the network, if the module was not got before.
+func goGet(cmd *cobra.Command, root, module string) error {
+	var said bytes.Buffer
+	if err := runIn(cmd.Context(), root, cmd.OutOrStdout(), &said, "go", "get", module); err != nil {
+		lines := strings.Split(strings.TrimSpace(said.String()), "\n")
+		return fmt.Errorf("%w (%s): nothing is changed", err, lines[len(lines)-1])
+	}
+	_, err := said.WriteTo(cmd.ErrOrStderr())
+	return err
+}
