@@ -24,7 +24,7 @@ export OPERON
 HOT := std k8s.io/apimachinery/... k8s.io/kube-openapi/... sigs.k8s.io/json/... sigs.k8s.io/structured-merge-diff/... \
 	go.etcd.io/bbolt/... go.etcd.io/etcd/server/v3/storage/... google.golang.org/protobuf/... \
 	github.com/fxamacker/cbor/... github.com/json-iterator/go/...
-COMMAND := env GOFLAGS="$(GOFLAGS) '-gcflags=all=-l -dwarf=false' $(foreach package,$(HOT),-gcflags=$(package)=)"
+build demo lint test-command bench-start: export GOFLAGS := $(GOFLAGS) '-gcflags=all=-l -dwarf=false' $(foreach package,$(HOT),-gcflags=$(package)=)
 
 # The race detector needs a C compiler; without one the tests run all the same, and say so.
 RACE := $(shell command -v "$$($(GO) env CC)" >/dev/null 2>&1 && echo "env CGO_ENABLED=1 $(GO) test -race" || echo "$(GO) test")
@@ -37,25 +37,31 @@ help: ## Print this list.
 
 .PHONY: build
 build: ## Build the command into bin/operon (the first time this compiles Kubernetes).
-	@$(COMMAND) $(GO) run ./hack/gobuild -C cmd/operon -ldflags '-s -w' -o $(OPERON) .
+	@$(GO) run ./hack/gobuild -C cmd/operon -ldflags '-s -w' -o $(OPERON) .
 
 .PHONY: demo
 demo: build ## Watch a Memcached converge on a real control plane; KEEP=1 leaves it running.
-	@$(COMMAND) $(GO) run ./hack/gobuild -C examples/memcached -o $(BIN)/memcached ./cmd
-	@$(COMMAND) $(GO) run ./hack/gobuild -C examples/memcached -o $(BIN)/demo ./demo
+	@$(GO) run ./hack/gobuild -C examples/memcached -o $(BIN)/memcached ./cmd
+	@$(GO) run ./hack/gobuild -C examples/memcached -o $(BIN)/demo ./demo
 	@$(BIN)/demo --operon $(OPERON) --manager $(BIN)/memcached $(if $(KEEP),--keep)
 
 .PHONY: test
-test: build ## Run all tests, unit and on a real control plane; the library's with the race detector.
+test: test-command test-library ## Run all tests, unit and on a real control plane; the library's with the race detector.
+
+.PHONY: test-command
+test-command: build ## Run the tests of the command.
+	$(GO) test ./cmd/operon/...
+
+.PHONY: test-library
+test-library: build ## Run the tests of the library, the benchmarks' module and the example.
 	$(if $(findstring race,$(RACE)),,@echo "no C compiler found: the race detector is off")
-	$(COMMAND) $(GO) test ./cmd/operon/...
 	$(RACE) ./... ./bench/... ./examples/memcached/...
 
 .PHONY: lint
 lint: $(BIN)/staticcheck ## Run gofmt, go vet and staticcheck.
 	@unformatted=$$(gofmt -l .); if [ -n "$$unformatted" ]; then echo "run gofmt -w on:"; echo "$$unformatted"; exit 1; fi
-	$(COMMAND) $(GO) vet ./... ./bench/... ./examples/memcached/... ./cmd/operon/...
-	$(COMMAND) $(BIN)/staticcheck ./... ./bench/... ./examples/memcached/... ./cmd/operon/...
+	$(GO) vet ./... ./bench/... ./examples/memcached/... ./cmd/operon/...
+	$(BIN)/staticcheck ./... ./bench/... ./examples/memcached/... ./cmd/operon/...
 
 $(BIN)/staticcheck: hack/lint/go.mod hack/lint/go.sum
 	@cd hack/lint && GOWORK=off $(GO) build -o $@ honnef.co/go/tools/cmd/staticcheck
@@ -63,12 +69,17 @@ $(BIN)/staticcheck: hack/lint/go.mod hack/lint/go.sum
 .PHONY: bench
 bench: build ## Measure beside controller-runtime, and the start of the cluster; writes bench/RESULTS.md.
 	cd bench && $(GO) run . -write
-	cd cmd/operon && $(COMMAND) $(GO) test -run '^$$' -bench Start -benchtime 10x .
+	@$(MAKE) bench-start
 
 .PHONY: bench-quick
 bench-quick: build ## The same in fewer rounds; writes nothing.
 	cd bench && $(GO) run . -quick
-	cd cmd/operon && $(COMMAND) $(GO) test -run '^$$' -bench Start -benchtime 3x .
+	@$(MAKE) bench-start STARTS=3
+
+STARTS ?= 10
+.PHONY: bench-start
+bench-start: build ## Measure the start of the cluster, STARTS times.
+	cd cmd/operon && $(GO) test -run '^$$' -bench Start -benchtime $(STARTS)x .
 
 .PHONY: clean
 clean: ## Remove what was built.

@@ -1,10 +1,11 @@
 // Command operon runs, and helps to write, Kubernetes operators. It is one binary with a verb for each task; called by the
-// name kubectl it is kubectl.
+// name of a program that it stands in for, kubectl or kube-apiserver for example, it is that program.
 package main
 
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"runtime/debug"
@@ -15,45 +16,97 @@ import (
 
 	"github.com/operon-dev/operon/cmd/operon/cluster"
 	"github.com/operon-dev/operon/cmd/operon/deploy"
+	"github.com/operon-dev/operon/cmd/operon/devloop"
+	"github.com/operon-dev/operon/cmd/operon/generate/cli"
+	"github.com/operon-dev/operon/cmd/operon/generate/recipe"
+	_ "github.com/operon-dev/operon/cmd/operon/generate/start" // runs controller-gen before Kubernetes initialises
 	"github.com/operon-dev/operon/cmd/operon/image"
 	"github.com/operon-dev/operon/cmd/operon/kubectl"
 	"github.com/operon-dev/operon/cmd/operon/kubeversion"
 	"github.com/operon-dev/operon/cmd/operon/kustomize"
+	"github.com/operon-dev/operon/cmd/operon/scaffold"
+	"github.com/operon-dev/operon/cmd/operon/setupenvtest"
+	"github.com/operon-dev/operon/cmd/operon/standalone"
 )
 
 func main() {
-	name := strings.TrimSuffix(filepath.Base(os.Args[0]), ".exe")
-	args := os.Args[1:]
-	if name == "operon" && len(args) > 0 {
-		name, args = args[0], args[1:]
+	name, args := strings.TrimSuffix(filepath.Base(os.Args[0]), ".exe"), os.Args[1:]
+	program := programs(name)
+	if program == nil && len(args) > 0 {
+		program, args = programs(args[0]), args[1:]
 	}
-	err := error(nil)
-	switch name {
-	case "kubectl":
-		kubectl.Run(args)
-	case "kustomize":
-		err = kustomize.Run(context.Background(), args)
-	default:
-		err = newCommand().ExecuteContext(context.Background())
+	if program == nil {
+		program = func([]string) error { return newCommand().ExecuteContext(context.Background()) }
 	}
-	if err != nil {
+	if err := program(args); err != nil {
 		fmt.Fprintln(os.Stderr, "operon:", err)
 		os.Exit(1)
 	}
 }
 
-const examples = `  # A Kubernetes control plane, without a container in sight
+// programs returns the field's program of that name that the binary stands in for, under its own name and as a verb; nil for a name
+// that is none. It takes its arguments as they are, so that help and flags are the program's own.
+func programs(name string) func(args []string) error {
+	switch name {
+	case "kubectl":
+		return func(args []string) error { kubectl.Run(args); return nil }
+	case "controller-gen":
+		return func(args []string) error { os.Exit(cli.Main(args, os.Stdout, os.Stderr)); return nil }
+	case "kustomize":
+		return func(args []string) error { return kustomize.Run(context.Background(), args) }
+	}
+	if run := standalone.Program(name); run != nil {
+		return func(args []string) error { run(args); return nil }
+	}
+	return nil
+}
+
+const (
+	long = `Write, run, test and deploy Kubernetes operators, with nothing but Go: the control plane, the
+generators, kubectl and the rest are in this one program.`
+
+	examples = `  # A project with one kind, running on a control plane of its own
+  operon init --domain example.com --repo example.com/guestbook
+  operon create api --group webapp --version v1 --kind Guestbook --resource --controller
+  operon run --samples
+
+  # A Kubernetes control plane, without a container in sight
   operon cluster
 
-  # kubectl, of the same version
-  operon kubectl get pods --all-namespaces`
+  # Completion for this shell; zsh and fish likewise
+  source <(operon completion bash)`
+)
+
+// The groups of the help, in the order of a project's life.
+const (
+	groupProject = "project"
+	groupInner   = "inner"
+	groupShip    = "ship"
+	groupTools   = "tools"
+)
+
+var groups = []*cobra.Group{
+	{ID: groupProject, Title: "Make a project:"},
+	{ID: groupInner, Title: "Work on it:"},
+	{ID: groupShip, Title: "Put it on a cluster:"},
+	{ID: groupTools, Title: "The field's tools, under their own flags:"},
+}
+
+// grouped puts commands into a group of the help.
+func grouped(id string, commands ...*cobra.Command) []*cobra.Command {
+	for _, cmd := range commands {
+		cmd.GroupID = id
+	}
+	return commands
+}
 
 func newCommand() *cobra.Command {
 	// cobra takes over the flags that Kubernetes' packages declare for the process.
 	pflag.CommandLine = pflag.NewFlagSet("operon", pflag.ContinueOnError)
 	cmd := &cobra.Command{
 		Use:           "operon",
-		Short:         "Write, run and test Kubernetes operators",
+		Short:         "Write, run, test and deploy Kubernetes operators",
+		Long:          long,
 		Version:       version(),
 		Example:       examples,
 		SilenceErrors: true,
@@ -69,34 +122,45 @@ func newCommand() *cobra.Command {
 	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return fmt.Errorf("%w: %s --help lists the flags", err, cmd.CommandPath())
 	})
-	cmd.CompletionOptions.HiddenDefaultCmd = true
-	cmd.AddCommand(
-		cluster.NewCommand(),
-		&cobra.Command{
-			Use:   "kubectl",
-			Short: "kubectl " + kubeversion.Version,
-			// main hands kubectl its arguments before they get here.
-			DisableFlagParsing: true,
-			Run:                func(_ *cobra.Command, args []string) { kubectl.Run(args) },
+	cmd.AddGroup(groups...)
+	cmd.AddCommand(grouped(groupProject, scaffold.NewCommands()...)...)
+	cmd.AddCommand(grouped(groupInner, recipe.NewCommand(), devloop.NewCommand(generate), cluster.NewCommand())...)
+	cmd.AddCommand(grouped(groupShip, deploy.NewCommands()...)...)
+	cmd.AddCommand(grouped(groupShip, image.NewBuildCommand(), image.NewPushCommand())...)
+	cmd.AddCommand(grouped(groupTools,
+		standIn("controller-gen", "Generate code and manifests from types and their markers"),
+		standIn("kubectl", "kubectl "+kubeversion.Version),
+		standIn("kustomize", "kustomize, of the version that kubectl has built in"),
+		setupenvtest.NewCommand(version()),
+	)...)
+	cmd.AddCommand(&cobra.Command{
+		Use:   "version",
+		Short: "Print the versions of operon and of its Kubernetes",
+		Args:  cobra.NoArgs,
+		Run: func(cmd *cobra.Command, _ []string) {
+			fmt.Fprintf(cmd.OutOrStdout(), "operon %s\nkubernetes %s\n", version(), kubeversion.Version)
 		},
-		&cobra.Command{
-			Use:                "kustomize",
-			Short:              "kustomize, of the version that kubectl has built in",
-			DisableFlagParsing: true,
-			RunE:               func(cmd *cobra.Command, args []string) error { return kustomize.Run(cmd.Context(), args) },
-		},
-		&cobra.Command{
-			Use:   "version",
-			Short: "Print the versions of operon and of its Kubernetes",
-			Args:  cobra.NoArgs,
-			Run: func(cmd *cobra.Command, _ []string) {
-				fmt.Fprintf(cmd.OutOrStdout(), "operon %s\nkubernetes %s\n", version(), kubeversion.Version)
-			},
-		},
-	)
-	cmd.AddCommand(deploy.NewCommands()...)
-	cmd.AddCommand(image.NewBuildCommand(), image.NewPushCommand())
+	})
 	return cmd
+}
+
+// generate runs the generators over the project in root, for the inner loop.
+func generate(ctx context.Context, root string, stderr io.Writer) error {
+	operon, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	return recipe.Run(ctx, operon, root, stderr)
+}
+
+// standIn lists a program in the help; main runs it before its arguments get here.
+func standIn(name, short string) *cobra.Command {
+	return &cobra.Command{
+		Use:                name,
+		Short:              short,
+		DisableFlagParsing: true,
+		RunE:               func(_ *cobra.Command, args []string) error { return programs(name)(args) },
+	}
 }
 
 // version is the module's version where the binary was installed by version, and the commit where it was built in a checkout.
