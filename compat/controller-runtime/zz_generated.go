@@ -8,6 +8,9 @@ package controllerruntime
 
 import (
 	"github.com/operon-dev/operon"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
 )
 
 // CreateOrPatch is [operon.CreateOrPatch].
@@ -81,3 +84,8 @@ type SchemeBuilder = operon.SchemeBuilder
 
 // TypeMeta is [operon.TypeMeta].
 type TypeMeta = operon.TypeMeta
+
+// NewWebhookManagedBy is [operon.NewWebhookManagedBy].
+func NewWebhookManagedBy[T runtime.Object](mgr manager.Manager, obj T) *builder.WebhookBuilder[T] {
+	return operon.NewWebhookManagedBy[T](mgr, obj)
+}

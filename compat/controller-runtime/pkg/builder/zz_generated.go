@@ -8,6 +8,7 @@ package builder
 
 import (
 	operon "github.com/operon-dev/operon/pkg/builder"
+	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 )
@@ -45,6 +46,9 @@ type WatchesInput[request comparable] = operon.WatchesInput[request]
 // WatchesOption is [operon.WatchesOption].
 type WatchesOption = operon.WatchesOption
 
+// WebhookBuilder is [operon.WebhookBuilder].
+type WebhookBuilder[T runtime.Object] = operon.WebhookBuilder[T]
+
 // ControllerManagedBy is [operon.ControllerManagedBy].
 func ControllerManagedBy(m manager.Manager) *Builder {
 	return operon.ControllerManagedBy(m)
@@ -53,6 +57,11 @@ func ControllerManagedBy(m manager.Manager) *Builder {
 // TypedControllerManagedBy is [operon.TypedControllerManagedBy].
 func TypedControllerManagedBy[request comparable](m manager.Manager) *TypedBuilder[request] {
 	return operon.TypedControllerManagedBy[request](m)
+}
+
+// WebhookManagedBy is [operon.WebhookManagedBy].
+func WebhookManagedBy[T runtime.Object](m manager.Manager, object T) *WebhookBuilder[T] {
+	return operon.WebhookManagedBy[T](m, object)
 }
 
 // WithPredicates is [operon.WithPredicates].

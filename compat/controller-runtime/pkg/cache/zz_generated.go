@@ -31,6 +31,9 @@ type Config = operon.Config
 // ErrCacheNotStarted is [operon.ErrCacheNotStarted].
 type ErrCacheNotStarted = operon.ErrCacheNotStarted
 
+// ErrNamespaceNotCached is [operon.ErrNamespaceNotCached].
+type ErrNamespaceNotCached = operon.ErrNamespaceNotCached
+
 // ErrResourceNotCached is [operon.ErrResourceNotCached].
 type ErrResourceNotCached = operon.ErrResourceNotCached
 
@@ -46,11 +49,22 @@ type InformerGetOptions = operon.InformerGetOptions
 // Informers is [operon.Informers].
 type Informers = operon.Informers
 
+// Mutation is [operon.Mutation].
+type Mutation = operon.Mutation
+
 // NewCacheFunc is [operon.NewCacheFunc].
 type NewCacheFunc = operon.NewCacheFunc
 
 // Options is [operon.Options].
 type Options = operon.Options
+
+// WatchError is [operon.WatchError].
+type WatchError = operon.WatchError
+
+// AddNamespace is [operon.AddNamespace].
+func AddNamespace(ctx context.Context, c Cache, namespace string, config Config) error {
+	return operon.AddNamespace(ctx, c, namespace, config)
+}
 
 // All is [operon.All].
 func All[T client.Object](ctx context.Context, c Cache, opts ...client.ListOption) (iter.Seq[T], error) {
@@ -60,6 +74,16 @@ func All[T client.Object](ctx context.Context, c Cache, opts ...client.ListOptio
 // BlockUntilSynced is [operon.BlockUntilSynced].
 func BlockUntilSynced(shouldBlock bool) InformerGetOption {
 	return operon.BlockUntilSynced(shouldBlock)
+}
+
+// FieldIn is [operon.FieldIn].
+func FieldIn(field string, values ...string) client.ListOption {
+	return operon.FieldIn(field, values...)
+}
+
+// FieldNotIn is [operon.FieldNotIn].
+func FieldNotIn(field string, values ...string) client.ListOption {
+	return operon.FieldNotIn(field, values...)
 }
 
 // Lend is [operon.Lend].
@@ -77,7 +101,17 @@ func OwnedBy(owner types.UID) client.ListOption {
 	return operon.OwnedBy(owner)
 }
 
+// RemoveNamespace is [operon.RemoveNamespace].
+func RemoveNamespace(c Cache, namespace string) error {
+	return operon.RemoveNamespace(c, namespace)
+}
+
 // TransformStripManagedFields is [operon.TransformStripManagedFields].
 func TransformStripManagedFields() cache.TransformFunc {
 	return operon.TransformStripManagedFields()
+}
+
+// WatchErrors is [operon.WatchErrors].
+func WatchErrors(c Cache) []*WatchError {
+	return operon.WatchErrors(c)
 }

@@ -7,6 +7,7 @@
 package client
 
 import (
+	"context"
 	operon "github.com/operon-dev/operon/pkg/client"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -17,8 +18,35 @@ import (
 // DisableReadYourWritesConsistency is [operon.DisableReadYourWritesConsistency].
 const DisableReadYourWritesConsistency = operon.DisableReadYourWritesConsistency
 
+// NumVerbs is [operon.NumVerbs].
+const NumVerbs = operon.NumVerbs
+
 // UnsafeDisableDeepCopy is [operon.UnsafeDisableDeepCopy].
 const UnsafeDisableDeepCopy = operon.UnsafeDisableDeepCopy
+
+// VerbApply is [operon.VerbApply].
+const VerbApply = operon.VerbApply
+
+// VerbCreate is [operon.VerbCreate].
+const VerbCreate = operon.VerbCreate
+
+// VerbDelete is [operon.VerbDelete].
+const VerbDelete = operon.VerbDelete
+
+// VerbDeleteCollection is [operon.VerbDeleteCollection].
+const VerbDeleteCollection = operon.VerbDeleteCollection
+
+// VerbGet is [operon.VerbGet].
+const VerbGet = operon.VerbGet
+
+// VerbList is [operon.VerbList].
+const VerbList = operon.VerbList
+
+// VerbPatch is [operon.VerbPatch].
+const VerbPatch = operon.VerbPatch
+
+// VerbUpdate is [operon.VerbUpdate].
+const VerbUpdate = operon.VerbUpdate
 
 // Apply is [operon.Apply].
 //
@@ -43,6 +71,15 @@ type ApplyOptions = operon.ApplyOptions
 
 // CacheOptions is [operon.CacheOptions].
 type CacheOptions = operon.CacheOptions
+
+// Call is [operon.Call].
+type Call = operon.Call
+
+// CallObserver is [operon.CallObserver].
+type CallObserver = operon.CallObserver
+
+// CallObserverKey is [operon.CallObserverKey].
+type CallObserverKey = operon.CallObserverKey
 
 // Client is [operon.Client].
 type Client = operon.Client
@@ -209,6 +246,9 @@ type SubResourceUpdateOptions = operon.SubResourceUpdateOptions
 // SubResourceWriter is [operon.SubResourceWriter].
 type SubResourceWriter = operon.SubResourceWriter
 
+// SubresourceObserver is [operon.SubresourceObserver].
+type SubresourceObserver = operon.SubresourceObserver
+
 // UnsafeDisableDeepCopyOption is [operon.UnsafeDisableDeepCopyOption].
 type UnsafeDisableDeepCopyOption = operon.UnsafeDisableDeepCopyOption
 
@@ -217,6 +257,9 @@ type UpdateOption = operon.UpdateOption
 
 // UpdateOptions is [operon.UpdateOptions].
 type UpdateOptions = operon.UpdateOptions
+
+// Verb is [operon.Verb].
+type Verb = operon.Verb
 
 // WithWatch is [operon.WithWatch].
 type WithWatch = operon.WithWatch
@@ -278,6 +321,11 @@ func NewWithWatch(config *rest.Config, options Options) (WithWatch, error) {
 // ObjectKeyFromObject is [operon.ObjectKeyFromObject].
 func ObjectKeyFromObject(obj Object) ObjectKey {
 	return operon.ObjectKeyFromObject(obj)
+}
+
+// ObserveCalls is [operon.ObserveCalls].
+func ObserveCalls(ctx context.Context, o CallObserver) context.Context {
+	return operon.ObserveCalls(ctx, o)
 }
 
 // RawPatch is [operon.RawPatch].

@@ -8,6 +8,7 @@ package controller
 
 import (
 	operon "github.com/operon-dev/operon/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 )
 
@@ -44,4 +45,9 @@ func NewTypedUnmanaged[request comparable](name string, options TypedOptions[req
 // NewUnmanaged is [operon.NewUnmanaged].
 func NewUnmanaged(name string, options Options) (Controller, error) {
 	return operon.NewUnmanaged(name, options)
+}
+
+// ReadyCheck is [operon.ReadyCheck].
+func ReadyCheck[request comparable](c TypedController[request]) healthz.Checker {
+	return operon.ReadyCheck[request](c)
 }

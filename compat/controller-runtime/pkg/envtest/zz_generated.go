@@ -8,6 +8,7 @@ package envtest
 
 import (
 	operon "github.com/operon-dev/operon/pkg/envtest"
+	v12 "k8s.io/api/admissionregistration/v1"
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/client-go/rest"
 )
@@ -18,11 +19,55 @@ const StartTimeout = operon.StartTimeout
 // StopTimeout is [operon.StopTimeout].
 const StopTimeout = operon.StopTimeout
 
+// DefaultBinaryAssetsIndexURL is [operon.DefaultBinaryAssetsIndexURL].
+var DefaultBinaryAssetsIndexURL = operon.DefaultBinaryAssetsIndexURL
+
+// DefaultKubeAPIServerFlags is [operon.DefaultKubeAPIServerFlags].
+//
+// Deprecated: use APIServer.Configure.
+var DefaultKubeAPIServerFlags = operon.DefaultKubeAPIServerFlags
+
+// EmptyArguments is [operon.EmptyArguments].
+var EmptyArguments = operon.EmptyArguments
+
+// APIServer is [operon.APIServer].
+type APIServer = operon.APIServer
+
+// Arg is [operon.Arg].
+type Arg = operon.Arg
+
+// Arguments is [operon.Arguments].
+type Arguments = operon.Arguments
+
+// AuthenticatedUser is [operon.AuthenticatedUser].
+type AuthenticatedUser = operon.AuthenticatedUser
+
+// Authn is [operon.Authn].
+type Authn = operon.Authn
+
 // CRDInstallOptions is [operon.CRDInstallOptions].
 type CRDInstallOptions = operon.CRDInstallOptions
 
+// ControlPlane is [operon.ControlPlane].
+type ControlPlane = operon.ControlPlane
+
 // Environment is [operon.Environment].
 type Environment = operon.Environment
+
+// Etcd is [operon.Etcd].
+type Etcd = operon.Etcd
+
+// ListenAddr is [operon.ListenAddr].
+type ListenAddr = operon.ListenAddr
+
+// SecureServing is [operon.SecureServing].
+type SecureServing = operon.SecureServing
+
+// User is [operon.User].
+type User = operon.User
+
+// WebhookInstallOptions is [operon.WebhookInstallOptions].
+type WebhookInstallOptions = operon.WebhookInstallOptions
 
 // CreateCRDs is [operon.CreateCRDs].
 func CreateCRDs(config *rest.Config, crds []*v1.CustomResourceDefinition) error {
@@ -39,6 +84,11 @@ func ReadCRDFiles(options *CRDInstallOptions) error {
 	return operon.ReadCRDFiles(options)
 }
 
+// SetupEnvtestDefaultBinaryAssetsDirectory is [operon.SetupEnvtestDefaultBinaryAssetsDirectory].
+func SetupEnvtestDefaultBinaryAssetsDirectory() (string, error) {
+	return operon.SetupEnvtestDefaultBinaryAssetsDirectory()
+}
+
 // UninstallCRDs is [operon.UninstallCRDs].
 func UninstallCRDs(config *rest.Config, options CRDInstallOptions) error {
 	return operon.UninstallCRDs(config, options)
@@ -47,4 +97,9 @@ func UninstallCRDs(config *rest.Config, options CRDInstallOptions) error {
 // WaitForCRDs is [operon.WaitForCRDs].
 func WaitForCRDs(config *rest.Config, crds []*v1.CustomResourceDefinition, options CRDInstallOptions) error {
 	return operon.WaitForCRDs(config, crds, options)
+}
+
+// WaitForWebhooks is [operon.WaitForWebhooks].
+func WaitForWebhooks(config *rest.Config, mutatingWebhooks []*v12.MutatingWebhookConfiguration, validatingWebhooks []*v12.ValidatingWebhookConfiguration, options WebhookInstallOptions) error {
+	return operon.WaitForWebhooks(config, mutatingWebhooks, validatingWebhooks, options)
 }

@@ -11,6 +11,45 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
+// CauseCreate is [operon.CauseCreate].
+const CauseCreate = operon.CauseCreate
+
+// CauseDelete is [operon.CauseDelete].
+const CauseDelete = operon.CauseDelete
+
+// CauseGeneric is [operon.CauseGeneric].
+const CauseGeneric = operon.CauseGeneric
+
+// CauseInitialList is [operon.CauseInitialList].
+const CauseInitialList = operon.CauseInitialList
+
+// CauseRequeue is [operon.CauseRequeue].
+const CauseRequeue = operon.CauseRequeue
+
+// CauseResync is [operon.CauseResync].
+const CauseResync = operon.CauseResync
+
+// CauseRetry is [operon.CauseRetry].
+const CauseRetry = operon.CauseRetry
+
+// CauseUnknown is [operon.CauseUnknown].
+const CauseUnknown = operon.CauseUnknown
+
+// CauseUpdate is [operon.CauseUpdate].
+const CauseUpdate = operon.CauseUpdate
+
+// MaxAccesses is [operon.MaxAccesses].
+const MaxAccesses = operon.MaxAccesses
+
+// NumCauses is [operon.NumCauses].
+const NumCauses = operon.NumCauses
+
+// Access is [operon.Access].
+type Access = operon.Access
+
+// Cause is [operon.Cause].
+type Cause = operon.Cause
+
 // Func is [operon.Func].
 type Func = operon.Func
 
@@ -20,11 +59,17 @@ type ObjectReconciler[object client.Object] = operon.ObjectReconciler[object]
 // Reconciler is [operon.Reconciler].
 type Reconciler = operon.Reconciler
 
+// Record is [operon.Record].
+type Record = operon.Record
+
 // Request is [operon.Request].
 type Request = operon.Request
 
 // Result is [operon.Result].
 type Result = operon.Result
+
+// Trigger is [operon.Trigger].
+type Trigger = operon.Trigger
 
 // TypedFunc is [operon.TypedFunc].
 type TypedFunc[request comparable] = operon.TypedFunc[request]

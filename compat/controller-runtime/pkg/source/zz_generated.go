@@ -46,6 +46,9 @@ type TypedSource[request comparable] = operon.TypedSource[request]
 // TypedSyncingSource is [operon.TypedSyncingSource].
 type TypedSyncingSource[request comparable] = operon.TypedSyncingSource[request]
 
+// TypedTellingSource is [operon.TypedTellingSource].
+type TypedTellingSource[request comparable] = operon.TypedTellingSource[request]
+
 // Channel is [operon.Channel].
 func Channel[object any](source <-chan event.TypedGenericEvent[object], handler handler.TypedEventHandler[object, reconcile.Request], opts ...ChannelOpt[object, reconcile.Request]) Source {
 	return operon.Channel[object](source, handler, opts...)

@@ -10,6 +10,7 @@ import (
 	operon "github.com/operon-dev/operon/pkg/controller/priorityqueue"
 	"github.com/prometheus/client_golang/prometheus"
 	"k8s.io/client-go/util/workqueue"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
 // AddOpts is [operon.AddOpts].
@@ -21,8 +22,19 @@ type Opt[T comparable] = operon.Opt[T]
 // Opts is [operon.Opts].
 type Opts[T comparable] = operon.Opts[T]
 
+// Origin is [operon.Origin].
+type Origin = operon.Origin
+
 // PriorityQueue is [operon.PriorityQueue].
 type PriorityQueue[T comparable] = operon.PriorityQueue[T]
+
+// Tracing is [operon.Tracing].
+type Tracing[T comparable] = operon.Tracing[T]
+
+// Because is [operon.Because].
+func Because[T comparable](q workqueue.TypedRateLimitingInterface[T], why reconcile.Trigger) workqueue.TypedRateLimitingInterface[T] {
+	return operon.Because[T](q, why)
+}
 
 // New is [operon.New].
 func New[T comparable](name string, o ...Opt[T]) PriorityQueue[T] {
