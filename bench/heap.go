@@ -8,6 +8,7 @@ import (
 
 	"github.com/operon-dev/operon/pkg/cache"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
 	peercache "sigs.k8s.io/controller-runtime/pkg/cache"
 )
 
@@ -21,11 +22,12 @@ type fillable struct {
 // when a cache has been filled, for each object. A cache ends before the next is made.
 func heapRows(ctx context.Context, s *podServer, pods, rounds int) ([]row, error) {
 	makers := []func() (fillable, error){
-		func() (fillable, error) { return newOurFillable(s) },
+		func() (fillable, error) { return newOurFillable(s, cache.Options{}) },
 		func() (fillable, error) { return newPeerFillable(s, peercache.Options{}) },
 		func() (fillable, error) {
 			return newPeerFillable(s, peercache.Options{DefaultTransform: peercache.TransformStripManagedFields()})
 		},
+		func() (fillable, error) { return newOurFillable(s, cache.Options{DefaultCompact: ptr.To(true)}) },
 	}
 	samples := make([][]float64, len(makers))
 	for round := range rounds {
@@ -42,6 +44,7 @@ func heapRows(ctx context.Context, s *podServer, pods, rounds int) ([]row, error
 	return []row{
 		row{Name: "Heap for each cached Pod", Unit: bytesOf, Ours: samples[0], Peer: samples[1], PeerName: "default", Note: note}.wants(atMostRatio(0.5)),
 		{Name: "Heap for each cached Pod", Unit: bytesOf, Ours: samples[0], Peer: samples[2], PeerName: "TransformStripManagedFields", Note: "neither holds managedFields"},
+		row{Name: "Heap for each cached Pod, compact", Unit: bytesOf, Ours: samples[3], Peer: samples[1], PeerName: "default", Note: note}.wants(atMostRatio(0.25)),
 	}, nil
 }
 
@@ -70,8 +73,9 @@ func heapInUse() uint64 {
 	return stats.HeapAlloc
 }
 
-func newOurFillable(s *podServer) (fillable, error) {
-	c, err := cache.New(s.config(), cache.Options{Mapper: s.mapper()})
+func newOurFillable(s *podServer, options cache.Options) (fillable, error) {
+	options.Mapper = s.mapper()
+	c, err := cache.New(s.config(), options)
 	if err != nil {
 		return fillable{}, err
 	}

@@ -17,7 +17,7 @@ import (
 
 // NewCommand returns "operon run". generate is what it calls before each build; see Options.Generate.
 func NewCommand(generate func(ctx context.Context, root string, stderr io.Writer) error) *cobra.Command {
-	o := Options{Generate: generate, Nodes: 1}
+	o := Options{Generate: generate, Nodes: 1, WebhookPort: DefaultWebhookPort}
 	cmd := &cobra.Command{
 		Use:   "run [-- ARGUMENTS OF THE MANAGER]",
 		Short: "Run the operator here, and again whenever a file is saved",
@@ -45,6 +45,9 @@ call them, they are off.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if dash := cmd.ArgsLenAtDash(); dash != 0 && len(args) > 0 {
 				return fmt.Errorf("operon run takes no arguments but those of the manager, after --: %q is not one", args[0])
+			}
+			if o.WebhookPort < 1 || o.WebhookPort > 65535 {
+				return fmt.Errorf("--webhook-port %d: give a port between 1 and 65535", o.WebhookPort)
 			}
 			if o.Nodes < 0 {
 				return fmt.Errorf("--nodes %d: give a number that is not negative", o.Nodes)
@@ -83,6 +86,7 @@ call them, they are off.`,
 	f.StringVar(&o.Context, "context", "", "`context` of the kubeconfig to run against (default: a control plane of its own)")
 	f.BoolVar(&o.Samples, "samples", false, "apply config/samples, and again whenever they change")
 	f.IntVar(&o.Nodes, "nodes", o.Nodes, "`number` of simulated nodes of its own control plane")
+	f.IntVar(&o.WebhookPort, "webhook-port", o.WebhookPort, "`port` where the manager serves its webhooks")
 	f.StringVar(&o.DataDir, "data-dir", "", "`directory` that keeps its own control plane's state from run to run")
 	return cmd
 }

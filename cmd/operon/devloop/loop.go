@@ -37,6 +37,8 @@ type Options struct {
 	// Package is the manager's package below Root; Args are its arguments.
 	Package string
 	Args    []string
+	// WebhookPort is where the manager serves its webhooks.
+	WebhookPort int
 	// Samples applies config/samples in each cycle.
 	Samples bool
 	// Generate writes what the generators make of the project's sources; what it finds wrong with them goes to stderr.
@@ -125,10 +127,10 @@ func (l *loop) connect(ctx context.Context) (lost <-chan struct{}, stop func() e
 		l.kubeconfig = filepath.Join(l.temp, "kubeconfig")
 		var local bool
 		if local, err = deploy.WriteKubeconfig(l.kubeconfig, l.Kubeconfig, l.Context); err == nil && local {
-			l.webhooks, err = newWebhooks(l.temp)
+			l.webhooks, err = newWebhooks(l.temp, l.WebhookPort)
 		}
 	} else if err == nil {
-		l.webhooks, err = newWebhooks(l.temp)
+		l.webhooks, err = newWebhooks(l.temp, l.WebhookPort)
 	}
 	if err != nil {
 		return nil, nil, errors.Join(err, stop())
@@ -334,7 +336,7 @@ func (l *loop) register(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, stepTime)
 	defer cancel()
 	if len(objects) > 0 {
-		if err := awaitServer(ctx, l.manager); err != nil {
+		if err := l.webhooks.await(ctx, l.manager); err != nil {
 			return err
 		}
 	}

@@ -5,8 +5,10 @@ import (
 	"context"
 	"errors"
 	"io"
+	"net"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -119,6 +121,17 @@ func newProject(t *testing.T, source string) string {
 	return root
 }
 
+// freePort returns a port that nobody listens on. The default one may be in use by another test of this kind.
+func freePort(t *testing.T) int {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().(*net.TCPAddr).Port
+}
+
 // start runs a loop with a control plane of its own until the returned function is called.
 func start(t *testing.T, root string) (out, said *transcript, stop func()) {
 	t.Helper()
@@ -128,11 +141,12 @@ func start(t *testing.T, root string) (out, said *transcript, stop func()) {
 	}
 	before := goleak.IgnoreCurrent()
 	out, said = newTranscript(), newTranscript()
+	port := freePort(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() {
 		done <- Run(ctx, Options{
-			Root: root, Name: "p", Operon: operon, Package: "./cmd", Args: []string{"--argument"}, Samples: true,
+			Root: root, Name: "p", Operon: operon, Package: "./cmd", Args: []string{"--argument", strconv.Itoa(port)}, Samples: true, WebhookPort: port,
 			// Written anew each time, which is no reason for another cycle.
 			Generate: func(_ context.Context, root string, stderr io.Writer) error {
 				return os.WriteFile(filepath.Join(root, "cmd", "zz_generated.go"), []byte("package main\n"), 0o666)
@@ -164,7 +178,7 @@ func TestSavedFilesAreFollowedAndMistakesKeepTheManagerRunning(t *testing.T) {
 	t.Setenv("KUBECONFIG", "/somebody/elses/kubeconfig")
 	out, said, stop := start(t, root)
 	kubeconfig := filepath.Join(root, "bin", "run.kubeconfig")
-	out.await(t, "manager one [--argument] "+kubeconfig)
+	out.await(t, "] "+kubeconfig)
 	said.await(t, "the manager runs")
 	c, err := deploy.Connect(kubeconfig, "")
 	if err != nil {
@@ -178,7 +192,7 @@ func TestSavedFilesAreFollowedAndMistakesKeepTheManagerRunning(t *testing.T) {
 	write(t, root, "cmd/main.go", managerSource("two"))
 	said.await(t, "cmd/main.go has changed")
 	out.await(t, "manager one ends")
-	out.await(t, "manager two [--argument]")
+	out.await(t, "manager two [--argument ")
 	said.await(t, "the manager runs")
 
 	write(t, root, "cmd/broken.go", "package main\n\nvar x int = \"no number\"\n")
@@ -232,7 +246,7 @@ func main() {
 		json.NewEncoder(w).Encode(review)
 	})
 	dir := filepath.Join(os.TempDir(), "k8s-webhook-server", "serving-certs")
-	fmt.Println(http.ListenAndServeTLS("127.0.0.1:9443", filepath.Join(dir, "tls.crt"), filepath.Join(dir, "tls.key"), nil))
+	fmt.Println(http.ListenAndServeTLS("127.0.0.1:"+os.Args[2], filepath.Join(dir, "tls.crt"), filepath.Join(dir, "tls.key"), nil))
 }
 `
 

@@ -20,8 +20,8 @@ import (
 )
 
 const (
-	// webhookPort is where a manager serves its webhooks unless its options say otherwise.
-	webhookPort = 9443
+	// DefaultWebhookPort is where a manager serves its webhooks unless its options say otherwise.
+	DefaultWebhookPort = 9443
 	// certDir is where a manager looks for its certificate, below the directory for temporary files, unless its options say
 	// otherwise. Giving the manager a temporary directory of its own is enough for it to find ours.
 	certDir = "k8s-webhook-server/serving-certs"
@@ -31,11 +31,15 @@ const (
 
 // webhooks are what the API server is told in order to call a manager on this machine.
 type webhooks struct {
-	ca []byte // PEM
+	port int
+	ca   []byte // PEM
 }
 
+// address is where the manager serves them.
+func (w *webhooks) address() string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(w.port)) }
+
 // newWebhooks makes a certificate for this machine and puts it where a manager with the temporary directory temp looks for it.
-func newWebhooks(temp string) (*webhooks, error) {
+func newWebhooks(temp string, port int) (*webhooks, error) {
 	certificate, key, err := cert.GenerateSelfSignedCertKey("localhost", []net.IP{net.IPv4(127, 0, 0, 1)}, nil)
 	if err != nil {
 		return nil, fmt.Errorf("certificate for the webhooks: %w", err)
@@ -48,14 +52,14 @@ func newWebhooks(temp string) (*webhooks, error) {
 	); err != nil {
 		return nil, err
 	}
-	return &webhooks{ca: certificate}, nil
+	return &webhooks{port: port, ca: certificate}, nil
 }
 
 // client returns the client configuration for the service that one of the project's manifests names: the same path, on this machine.
 func (w *webhooks) client(inCluster map[string]any) map[string]any {
 	path, _, _ := unstructured.NestedString(inCluster, "service", "path")
 	return map[string]any{
-		"url":      "https://127.0.0.1:" + strconv.Itoa(webhookPort) + path,
+		"url":      "https://" + w.address() + path,
 		"caBundle": base64.StdEncoding.EncodeToString(w.ca),
 	}
 }
@@ -121,19 +125,18 @@ func readManifests(root string) ([]*unstructured.Unstructured, error) {
 	}
 }
 
-// awaitServer returns when the manager's webhook server answers, or with an error when it does not in time.
-func awaitServer(ctx context.Context, m *manager) error {
+// await returns when the manager's webhook server answers, or with an error when it does not in time.
+func (w *webhooks) await(ctx context.Context, m *manager) error {
 	dialer := &tls.Dialer{Config: &tls.Config{InsecureSkipVerify: true}} // whether it is there, not who it is
-	address := net.JoinHostPort("127.0.0.1", strconv.Itoa(webhookPort))
 	for {
-		connection, err := dialer.DialContext(ctx, "tcp", address)
+		connection, err := dialer.DialContext(ctx, "tcp", w.address())
 		if err == nil {
 			return connection.Close()
 		}
 		// Nothing tells when another process begins to listen; so ask again.
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("the manager does not serve its webhooks at %s: %w", address, err)
+			return fmt.Errorf("the manager does not serve its webhooks at %s; --webhook-port says where it does, if not there: %w", w.address(), err)
 		case <-m.ended:
 			return errors.New(m.ending())
 		case <-time.After(20 * time.Millisecond):
