@@ -50,7 +50,7 @@ test: test-command test-library ## Run all tests, unit and on a real control pla
 
 .PHONY: test-command
 test-command: build ## Run the tests of the command.
-	$(GO) test ./cmd/operon/...
+	$(GO) test -timeout 20m ./cmd/operon/...
 
 .PHONY: test-library
 test-library: build ## Run the tests of the library, the benchmarks' module and the example.

@@ -74,7 +74,7 @@ func (j journey) travel(tb testing.TB, dir string) time.Duration {
 		}
 	}()
 
-	ctx, cancel := context.WithTimeout(context.Background(), 4*time.Minute) // the first build of a project compiles client-go
+	ctx, cancel := context.WithTimeout(context.Background(), 8*time.Minute) // the first build of a project compiles client-go
 	defer cancel()
 	kubeconfig := filepath.Join(dir, "bin", "run.kubeconfig")
 	for {
