@@ -11,6 +11,7 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/term"
 
 	"github.com/operon-dev/operon/cmd/operon/scaffold/project"
 )
@@ -75,6 +76,9 @@ call them, they are off.`,
 				}
 			}
 			o.Stdout, o.Stderr = cmd.OutOrStdout(), cmd.ErrOrStderr()
+			if file, ok := o.Stdout.(*os.File); ok {
+				o.Colour = term.IsTerminal(int(file.Fd())) && os.Getenv("NO_COLOR") == ""
+			}
 			ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGINT, syscall.SIGTERM)
 			defer stop()
 			context.AfterFunc(ctx, stop) // a second Ctrl-C does not wait
@@ -87,6 +91,7 @@ call them, they are off.`,
 	f.BoolVar(&o.Samples, "samples", false, "apply config/samples, and again whenever they change")
 	f.IntVar(&o.Nodes, "nodes", o.Nodes, "`number` of simulated nodes of its own control plane")
 	f.IntVar(&o.WebhookPort, "webhook-port", o.WebhookPort, "`port` where the manager serves its webhooks")
+	f.BoolVar(&o.RawLogs, "raw-logs", false, "print the manager's log as it writes it (default: in a form for people)")
 	f.StringVar(&o.DataDir, "data-dir", "", "`directory` that keeps its own control plane's state from run to run")
 	return cmd
 }

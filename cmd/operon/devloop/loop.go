@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -15,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/operon-dev/operon/cmd/operon/deploy"
+	"github.com/operon-dev/operon/cmd/operon/devloop/logview"
 	"github.com/operon-dev/operon/pkg/client"
 )
 
@@ -45,6 +47,8 @@ type Options struct {
 	Generate func(ctx context.Context, root string, stderr io.Writer) error
 	// Stdout gets what the manager prints, Stderr what the loop has to say.
 	Stdout, Stderr io.Writer
+	// RawLogs leaves the manager's log as it is; otherwise its structured lines are made readable, in Colour or without.
+	RawLogs, Colour bool
 }
 
 // A loop is one call of Run.
@@ -62,6 +66,8 @@ type loop struct {
 	told    bool              // that the manager ended by itself
 	// Registered is whether webhook configurations are on the cluster.
 	registered bool
+	// Applied holds, by set, the digest of what was applied last.
+	applied map[string][sha256.Size]byte
 }
 
 func (l *loop) say(format string, args ...any) {
@@ -74,7 +80,7 @@ func Run(ctx context.Context, o Options) (err error) {
 	if err != nil {
 		return err
 	}
-	l := &loop{Options: o, temp: temp, binary: filepath.Join(o.Root, "bin", "manager")}
+	l := &loop{Options: o, temp: temp, binary: filepath.Join(o.Root, "bin", "manager"), applied: map[string][sha256.Size]byte{}}
 	defer func() { err = errors.Join(err, os.RemoveAll(temp)) }()
 
 	lost, stop, err := l.connect(ctx)
@@ -234,6 +240,8 @@ func (l *loop) build(ctx context.Context) (digest [sha256.Size]byte, err error) 
 	// Without symbols the linker has half the work.
 	cmd := exec.CommandContext(ctx, "go", "build", "-ldflags=-s -w", "-o", next, l.Package)
 	cmd.Dir = l.Root
+	// A compiler or linker that does not collect garbage needs a quarter less of the processor; the limit keeps it from a small machine's swap.
+	cmd.Env = append(os.Environ(), "GOGC=off", "GOMEMLIMIT=1GiB")
 	var said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &said, &said
 	if err := cmd.Run(); err != nil {
@@ -279,6 +287,8 @@ func (l *loop) apply(ctx context.Context, dir, set string) error {
 	return l.applyObjects(ctx, objects, set)
 }
 
+// applyObjects applies objects as the set of that name, unless they are the ones that were applied last: then what a person has since
+// changed on the cluster stays.
 func (l *loop) applyObjects(ctx context.Context, objects []*unstructured.Unstructured, set string) error {
 	if l.webhooks != nil {
 		if _, err := l.webhooks.redirect(objects); err != nil {
@@ -291,14 +301,25 @@ func (l *loop) applyObjects(ctx context.Context, objects []*unstructured.Unstruc
 			return err
 		}
 	}
+	encoded, err := json.Marshal(objects)
+	if err != nil {
+		return err
+	}
+	digest := sha256.Sum256(encoded)
+	if l.applied[set] == digest {
+		return nil
+	}
 	ctx, cancel := context.WithTimeoutCause(ctx, stepTime, fmt.Errorf("%s are over", stepTime))
 	defer cancel()
 	report := deploy.NewReporter(io.Discard, io.Discard, false)
-	err := deploy.NewDeployer(l.cluster, report, false).Apply(ctx, deploy.Set{Namespace: "default", Name: l.Name + set + "-applyset"}, objects, deploy.ApplyOptions{NoWait: true})
+	err = deploy.NewDeployer(l.cluster, report, false).Apply(ctx, deploy.Set{Namespace: "default", Name: l.Name + set + "-applyset"}, objects, deploy.ApplyOptions{NoWait: true})
 	for _, change := range report.Changes() {
 		if change.Result != deploy.Unchanged {
 			l.say("%s", change)
 		}
+	}
+	if err == nil {
+		l.applied[set] = digest
 	}
 	return err
 }
@@ -315,7 +336,11 @@ func (l *loop) restart(ctx context.Context, digest [sha256.Size]byte) (restarted
 	if l.webhooks == nil {
 		env = append(env, enableWebhooks+"=false")
 	}
-	l.manager, err = startManager(l.Root, l.binary, l.Args, env, l.Stdout)
+	var out log = logview.NewWriter(l.Stdout, l.Colour)
+	if l.RawLogs {
+		out = rawLog{l.Stdout}
+	}
+	l.manager, err = startManager(l.Root, l.binary, l.Args, env, out)
 	l.running, l.told = digest, false
 	return err == nil, err
 }

@@ -16,6 +16,7 @@ import (
 
 	"go.uber.org/goleak"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/operon-dev/operon/cmd/operon/deploy"
 	"github.com/operon-dev/operon/pkg/client"
@@ -189,11 +190,24 @@ func TestSavedFilesAreFollowedAndMistakesKeepTheManagerRunning(t *testing.T) {
 		t.Errorf("the sample: %v", err)
 	}
 
+	// What a person changes on the cluster stays until the sample itself changes.
+	if err := unstructured.SetNestedField(sample.Object, int64(7), "spec", "size"); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Update(t.Context(), sample); err != nil {
+		t.Fatal(err)
+	}
 	write(t, root, "cmd/main.go", managerSource("two"))
 	said.await(t, "cmd/main.go has changed")
 	out.await(t, "manager one ends")
 	out.await(t, "manager two [--argument ")
 	said.await(t, "the manager runs")
+	if err := c.Get(t.Context(), client.ObjectKeyFromObject(sample), sample); err != nil {
+		t.Fatal(err)
+	}
+	if size, _, _ := unstructured.NestedInt64(sample.Object, "spec", "size"); size != 7 {
+		t.Errorf("the sample's size is %d again", size)
+	}
 
 	write(t, root, "cmd/broken.go", "package main\n\nvar x int = \"no number\"\n")
 	said.await(t, "broken.go:3")

@@ -2,6 +2,7 @@ package devloop
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -21,8 +22,20 @@ type manager struct {
 	err   error
 }
 
+// A log takes what a manager prints.
+type log interface {
+	io.Writer
+	// Flush writes what has not been written when the manager has ended.
+	Flush() error
+}
+
+// rawLog passes everything on as it is.
+type rawLog struct{ io.Writer }
+
+func (rawLog) Flush() error { return nil }
+
 // startManager starts a binary with arguments and further environment variables; what it prints goes to out.
-func startManager(dir, binary string, args, env []string, out io.Writer) (*manager, error) {
+func startManager(dir, binary string, args, env []string, out log) (*manager, error) {
 	m := &manager{cmd: exec.Command(binary, args...), ended: make(chan struct{})}
 	m.cmd.Dir = dir
 	m.cmd.Env = append(os.Environ(), env...)
@@ -30,11 +43,16 @@ func startManager(dir, binary string, args, env []string, out io.Writer) (*manag
 	// In a group of its own, so that Ctrl-C reaches the loop alone, which ends things in order.
 	m.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	dieWithParent(m.cmd.SysProcAttr)
+	m.cmd.WaitDelay = time.Second // for what a child of the manager still prints
 	if err := m.cmd.Start(); err != nil {
 		return nil, fmt.Errorf("manager: %w", err)
 	}
 	go func() {
 		m.err = m.cmd.Wait()
+		if errors.Is(m.err, exec.ErrWaitDelay) {
+			m.err = nil // the manager itself has ended well
+		}
+		m.err = errors.Join(m.err, out.Flush())
 		close(m.ended)
 	}()
 	return m, nil
