@@ -37,6 +37,7 @@ func TestBadInputGetsOneSentenceAndANonZeroExit(t *testing.T) {
 		{"unknown command", []string{"clutser"}, "not a command"},
 		{"unknown flag", []string{"cluster", "--colour"}, "unknown flag: --colour"},
 		{"argument", []string{"cluster", "dev"}, "takes no arguments"},
+		{"unknown form of output", []string{"version", "-o", "yaml"}, "give text or json"},
 		{"nodes is not a number", []string{"cluster", "--nodes", "many"}, `"many"`},
 		{"negative nodes", []string{"cluster", "--nodes", "-1"}, "--nodes 0 or more"},
 		{"impossible port", []string{"cluster", "--port", "70000"}, "port 70000"},

@@ -4,10 +4,12 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"runtime/debug"
 	"strings"
 
@@ -133,14 +135,7 @@ func newCommand() *cobra.Command {
 		standIn("kustomize", "kustomize, of the version that kubectl has built in"),
 		setupenvtest.NewCommand(version()),
 	)...)
-	cmd.AddCommand(&cobra.Command{
-		Use:   "version",
-		Short: "Print the versions of operon and of its Kubernetes",
-		Args:  cobra.NoArgs,
-		Run: func(cmd *cobra.Command, _ []string) {
-			fmt.Fprintf(cmd.OutOrStdout(), "operon %s\nkubernetes %s\n", version(), kubeversion.Version)
-		},
-	})
+	cmd.AddCommand(newVersionCommand())
 	return cmd
 }
 
@@ -161,6 +156,32 @@ func standIn(name, short string) *cobra.Command {
 		DisableFlagParsing: true,
 		RunE:               func(_ *cobra.Command, args []string) error { return programs(name)(args) },
 	}
+}
+
+func newVersionCommand() *cobra.Command {
+	var output string
+	cmd := &cobra.Command{
+		Use:   "version",
+		Short: "Print the versions of operon and of its Kubernetes",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			versions := struct {
+				Operon     string `json:"operon"`
+				Kubernetes string `json:"kubernetes"`
+				Go         string `json:"go"`
+			}{version(), kubeversion.Version, runtime.Version()}
+			switch output {
+			case "text":
+				_, err := fmt.Fprintf(cmd.OutOrStdout(), "operon %s\nkubernetes %s\n", versions.Operon, versions.Kubernetes)
+				return err
+			case "json":
+				return json.NewEncoder(cmd.OutOrStdout()).Encode(versions)
+			}
+			return fmt.Errorf("--output %q: give text or json", output)
+		},
+	}
+	cmd.Flags().StringVarP(&output, "output", "o", "text", "text, or json for one object")
+	return cmd
 }
 
 // version is the module's version where the binary was installed by version, and the commit where it was built in a checkout.
