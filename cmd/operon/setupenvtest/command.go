@@ -177,18 +177,24 @@ func (o *options) report(out io.Writer, v version) error {
 	return err
 }
 
+// installed returns the store, and which of its versions an argument selects.
+func (o *options) installed(text string) (s store, which selector, there []version, err error) {
+	if which, err = parseSelector(text); err != nil {
+		return s, which, nil, err
+	}
+	if s, err = o.store(); err != nil {
+		return s, which, nil, err
+	}
+	if there, err = s.versions(which, o.os, o.arch); err != nil {
+		err = fmt.Errorf("store %s: %w", s.dir, err)
+	}
+	return s, which, there, err
+}
+
 func (o *options) list(out, _ io.Writer, text string) error {
-	which, err := parseSelector(text)
+	s, which, there, err := o.installed(text)
 	if err != nil {
 		return err
-	}
-	s, err := o.store()
-	if err != nil {
-		return err
-	}
-	there, err := s.versions(which, o.os, o.arch)
-	if err != nil {
-		return fmt.Errorf("store %s: %w", s.dir, err)
 	}
 	own := s.version(ownNumber(), runtime.GOOS, runtime.GOARCH)
 	installed := false
@@ -204,17 +210,9 @@ func (o *options) list(out, _ io.Writer, text string) error {
 }
 
 func (o *options) cleanup(out, _ io.Writer, text string) error {
-	which, err := parseSelector(text)
+	_, _, there, err := o.installed(text)
 	if err != nil {
 		return err
-	}
-	s, err := o.store()
-	if err != nil {
-		return err
-	}
-	there, err := s.versions(which, o.os, o.arch)
-	if err != nil {
-		return fmt.Errorf("store %s: %w", s.dir, err)
 	}
 	for _, v := range there {
 		if err := remove(v.dir); err != nil {
