@@ -28,6 +28,8 @@ type Input struct {
 	Mistakes *diag.List
 	// Doubts takes what is probably wrong but does not stop a run. Nil drops it.
 	Doubts *diag.List
+	// Review takes what the API server's own checks are to see. Nil drops it.
+	Review func(Review)
 }
 
 // Doubt records something that is probably wrong.
@@ -43,7 +45,9 @@ type Artifact struct {
 	Package *load.Package
 	// Name is the file's name. It may have directories, with slashes.
 	Name string
-	Data []byte
+	// Fixed has the file beside its package wherever other output goes; only the rule that nothing is written concerns it.
+	Fixed bool
+	Data  []byte
 }
 
 // Header reads the file that a generator's headerFile option names, and puts year in the place of " YEAR". Without a file it is empty.

@@ -141,18 +141,5 @@ func (e *Entry) Save(message string, paths []string) error {
 		}
 		r.Paths = append(r.Paths, s)
 	}
-	dir := filepath.Dir(e.path)
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return err
-	}
-	temp, err := os.CreateTemp(dir, ".record.*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(temp.Name())
-	err = gob.NewEncoder(temp).Encode(r)
-	if err := errors.Join(err, temp.Close()); err != nil {
-		return err
-	}
-	return os.Rename(temp.Name(), e.path)
+	return replace(e.path, func(w *os.File) error { return gob.NewEncoder(w).Encode(r) })
 }

@@ -95,3 +95,26 @@ func chtimes(t *testing.T, path string, at time.Time) {
 		t.Fatal(err)
 	}
 }
+
+func TestAFactIsKeptForItsKeyAlone(t *testing.T) {
+	dir := t.TempDir()
+	fact := func(key string) *cache.Fact {
+		f, err := cache.OpenFact(dir, key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return f
+	}
+	if _, ok := fact("a").Recall(); ok {
+		t.Fatal("a fact that was never kept is there")
+	}
+	if err := fact("a").Keep([]byte("it is so")); err != nil {
+		t.Fatal(err)
+	}
+	if data, ok := fact("a").Recall(); !ok || string(data) != "it is so" {
+		t.Errorf("%q, %v", data, ok)
+	}
+	if _, ok := fact("b").Recall(); ok {
+		t.Error("another key has the same fact")
+	}
+}

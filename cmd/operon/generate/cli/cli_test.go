@@ -2,6 +2,7 @@ package cli_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"io/fs"
 	"os"
@@ -10,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/operon-dev/operon/cmd/operon/generate"
 	"github.com/operon-dev/operon/cmd/operon/generate/cli"
 )
 
@@ -60,6 +62,27 @@ func files(t *testing.T) string {
 	return strings.Join(names, " ")
 }
 
+// As controller-gen does it: the marker +kubebuilder:ac:output:package alone says where they go.
+func TestApplyConfigurationsStayBesideTheirPackage(t *testing.T) {
+	for rule, want := range map[string]string{
+		"output:dir=out":                     "a/applyconfiguration/internal/internal.go a/applyconfiguration/utils.go",
+		"output:artifacts:config=c,code=out": "a/applyconfiguration/internal/internal.go a/applyconfiguration/utils.go",
+		"output:stdout":                      "a/applyconfiguration/internal/internal.go a/applyconfiguration/utils.go",
+		"output:none":                        "",
+	} {
+		t.Run(rule, func(t *testing.T) {
+			module(t, "// +groupName=x.example.com\n// +kubebuilder:ac:generate=true\npackage a\n")
+			code, stdout, stderr := run("applyconfiguration", "paths=./a", rule)
+			if code != 0 || stdout != "" {
+				t.Fatalf("exit code %d, standard output %q: %s", code, stdout, stderr)
+			}
+			if got := files(t); got != want {
+				t.Errorf("%q, want %q", got, want)
+			}
+		})
+	}
+}
+
 func TestOutputRulesPlaceFiles(t *testing.T) {
 	for _, tt := range []struct{ args, want string }{
 		{"object rbac:roleName=r paths=./...", "a/zz_generated.deepcopy.go config/rbac/role.yaml"},
@@ -88,11 +111,11 @@ func TestOutputRulesPlaceFiles(t *testing.T) {
 
 func TestBadCommandLinesSayTheWayOut(t *testing.T) {
 	for _, tt := range []struct{ args, want string }{
-		{"", "the others are crd"},
+		{"", "the others are applyconfiguration, conversion, crd"},
 		{"paths=./...", "no generator"},
 		{"objct paths=./...", `did you mean object?`},
-		{"foo=bar", "the generators are crd"},
-		{"applyconfiguration paths=./...", "not generated yet"},
+		{"foo=bar", "the generators are applyconfiguration, conversion, crd"},
+		{"applyconfiguration:externalApplyConfigurations=a.B paths=./...", "PACKAGE.TYPE@PACKAGE"},
 		{"rbac paths=./...", `roleName`},
 		{"rbac:roleNam=x paths=./...", `did you mean "roleName"?`},
 		{"crd:maxDescLen=many paths=./...", "maxDescLen=many"},
@@ -207,5 +230,89 @@ func TestListings(t *testing.T) {
 		if err := json.Unmarshal([]byte(stdout), &sections); err != nil || len(sections) == 0 {
 			t.Errorf("%s: %v in %q", args, err, stdout)
 		}
+	}
+}
+
+const ruled = `// +groupName=example.com
+package a
+
+import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+type Thing struct {
+	metav1.TypeMeta   ` + "`json:\",inline\"`" + `
+	metav1.ObjectMeta ` + "`json:\"metadata,omitempty\"`" + `
+
+	// +kubebuilder:validation:XValidation:rule="self > 'a'"
+	Size int ` + "`json:\"size\"`" + `
+}
+`
+
+const metadata = `package v1
+
+type TypeMeta struct{}
+
+type ObjectMeta struct{}
+`
+
+func TestDefinitionsAreWrittenOnlyWhenTheyAreJudged(t *testing.T) {
+	module(t, ruled)
+	if err := os.MkdirAll("vendor/k8s.io/apimachinery/pkg/apis/meta/v1", 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for name, data := range map[string]string{
+		"go.mod":             "module example.com/m\n\ngo 1.26\n\nrequire k8s.io/apimachinery v0.0.0\n",
+		"vendor/modules.txt": "# k8s.io/apimachinery v0.0.0\n## explicit; go 1.26\nk8s.io/apimachinery/pkg/apis/meta/v1\n",
+		"vendor/k8s.io/apimachinery/pkg/apis/meta/v1/meta.go": metadata,
+	} {
+		if err := os.WriteFile(name, []byte(data), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var asked int
+	verdict := []generate.Refusal{{Path: "spec.validation.openAPIV3Schema.properties[size].x-kubernetes-validations[0].rule", Detail: "no"}}
+	judge := func(_ context.Context, object []byte) ([]generate.Refusal, error) {
+		asked++
+		if !strings.Contains(string(object), "self \\u003e 'a'") {
+			t.Errorf("judged is %s", object)
+		}
+		return verdict, nil
+	}
+	generated := func() string {
+		names, err := filepath.Glob("config/crd/*")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.Join(names, " ")
+	}
+	args := []string{"crd", "paths=./a"}
+
+	var out, errs bytes.Buffer
+	run := cli.Begin(args, &out, &errs)
+	if !run.Unjudged() || generated() != "" {
+		t.Fatalf("no judge is needed, or %q is there already: %s", generated(), errs.String())
+	}
+	if code := run.End(judge); code != 1 || asked != 1 || generated() != "" || !strings.Contains(errs.String(), "a.go:10:41: the rule is refused by the API server: no") {
+		t.Fatalf("exit code %d, asked %d times, %q: %s", code, asked, generated(), errs.String())
+	}
+	errs.Reset()
+	if run = cli.Begin(args, &out, &errs); run.Unjudged() || run.End(nil) != 1 || !strings.Contains(errs.String(), "the rule is refused") {
+		t.Fatalf("the verdict is forgotten: %s", errs.String())
+	}
+
+	verdict = nil
+	t.Setenv("OPERON_GENERATE_CACHE", t.TempDir())
+	if code := cli.Begin(args, &out, &errs).End(judge); code != 0 || asked != 2 || generated() == "" {
+		t.Fatalf("exit code %d, asked %d times, %q: %s", code, asked, generated(), errs.String())
+	}
+	source, err := os.ReadFile("a/a.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	commented := strings.Replace(string(source), "type Thing", "// Thing is commented.\ntype Thing", 1)
+	if err := os.WriteFile("a/a.go", []byte(commented), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if run := cli.Begin(args, &out, &errs); run.Unjudged() || run.End(nil) != 0 {
+		t.Errorf("a comment changes the verdict: %s", errs.String())
 	}
 }

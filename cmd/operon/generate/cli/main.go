@@ -2,21 +2,13 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"os"
 	"runtime/debug"
-	"strings"
-	"sync"
 
 	"github.com/spf13/pflag"
 
-	"github.com/operon-dev/operon/cmd/operon/generate"
 	"github.com/operon-dev/operon/cmd/operon/generate/cache"
-	"github.com/operon-dev/operon/cmd/operon/generate/crd"
-	"github.com/operon-dev/operon/cmd/operon/generate/diag"
-	"github.com/operon-dev/operon/cmd/operon/generate/load"
 	"github.com/operon-dev/operon/cmd/operon/generate/marker"
 )
 
@@ -50,44 +42,33 @@ func (s *settings) flags() *pflag.FlagSet {
 	return f
 }
 
-// Main runs a command line and returns the exit code: 0, or 1 after saying what is wrong.
-func Main(args []string, stdout, stderr io.Writer) int {
-	err := execute(context.Background(), args, stdout, stderr)
-	var mistakes *mistakesError
-	switch {
-	case err == nil:
-		return 0
-	case errors.As(err, &mistakes):
-		mistakes.print(stderr)
-	default:
-		fmt.Fprintln(stderr, "controller-gen:", err)
-	}
-	return 1
-}
+// Main runs a command line and returns the exit code: 0, or 1 after saying what is wrong. It asks no judge.
+func Main(args []string, stdout, stderr io.Writer) int { return Begin(args, stdout, stderr).End(nil) }
 
-func execute(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+// execute does what a command line says. What is left to be done with a judge it returns.
+func execute(ctx context.Context, args []string, stdout, stderr io.Writer) (*generation, error) {
 	var s settings
 	flags := s.flags()
 	if err := flags.Parse(args); err != nil {
-		return fmt.Errorf("%w: --help lists the flags", err)
+		return nil, fmt.Errorf("%w: --help lists the flags", err)
 	}
 	g := newGrammar()
 	switch {
 	case s.version:
 		_, err := fmt.Fprintf(stdout, "Version: %s (output as of controller-gen %s)\n", version(), Compatible)
-		return err
+		return nil, err
 	case s.help || s.detailed > 0:
 		if s.detailed < 4 {
 			fmt.Fprint(stdout, usage, flags.FlagUsages())
 		}
-		return list(stdout, max(1, s.detailed), g.options())
+		return nil, list(stdout, max(1, s.detailed), g.options())
 	}
 	p, err := g.plan(flags.Args())
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if s.markers > 0 {
-		return list(stdout, s.markers, sections(p.registry().Definitions()))
+		return nil, list(stdout, s.markers, sections(p.registry().Definitions()))
 	}
 	var entry *cache.Entry
 	if !s.noCache {
@@ -96,10 +77,17 @@ func execute(ctx context.Context, args []string, stdout, stderr io.Writer) error
 	if entry != nil {
 		if warnings, fresh := entry.Fresh(); fresh {
 			_, err := io.WriteString(stderr, warnings)
-			return err
+			return nil, err
 		}
 	}
-	return p.run(ctx, s, entry, stdout, stderr)
+	n := &generation{plan: p, settings: s, entry: entry, stdout: stdout, stderr: stderr}
+	if err := n.render(ctx); err != nil {
+		return nil, err
+	}
+	if n.recall() {
+		return n, nil
+	}
+	return nil, n.finish()
 }
 
 // options describes what arguments there are.
@@ -133,93 +121,6 @@ func allMarkers() *marker.Registry {
 		groups = append(groups, t.generator.Markers())
 	}
 	return marker.NewRegistry(groups...)
-}
-
-// run loads the source, lets the generators read it, and writes what they rendered. What it came from is remembered in entry, where there is one.
-func (p *plan) run(ctx context.Context, s settings, entry *cache.Entry, stdout, stderr io.Writer) error {
-	source, err := load.New(load.Config{BuildTags: s.buildTags})
-	if err != nil {
-		return err
-	}
-	roots, err := source.Roots(p.paths...)
-	if err != nil {
-		return err
-	}
-	var mistakes, doubts diag.List
-	collector := marker.NewCollector(p.registry(), &mistakes)
-	collector.Doubt(allMarkers(), &doubts)
-	in := &generate.Input{Roots: roots, Source: source, Markers: collector, Mistakes: &mistakes, Doubts: &doubts}
-	rendered := make([][]generate.Artifact, len(p.steps))
-	failed := make([]error, len(p.steps))
-	var wg sync.WaitGroup
-	for i, step := range p.steps {
-		if c, ok := step.generator.(crd.Generator); ok {
-			c.ToolVersion = s.annotate
-			step.generator = c
-		}
-		wg.Go(func() {
-			if rendered[i], failed[i] = step.generator.Generate(ctx, in); failed[i] != nil {
-				failed[i] = fmt.Errorf("%s: %w", step.name, failed[i])
-			}
-		})
-	}
-	wg.Wait()
-	for _, pkg := range roots {
-		mistakes.Add(pkg.Mistakes()...)
-	}
-	here, err := os.Getwd()
-	if err != nil {
-		return err
-	}
-	var warnings strings.Builder
-	if s.strict {
-		mistakes.Add(doubts.Sorted()...)
-	} else if !doubts.Empty() {
-		fmt.Fprintln(&warnings, "controller-gen: warning: this is probably not what was meant:")
-		doubts.Print(&warnings, here)
-		if _, err := io.WriteString(stderr, warnings.String()); err != nil {
-			return err
-		}
-	}
-	if err := errors.Join(failed...); err != nil {
-		if !mistakes.Empty() {
-			mistakes.Print(stderr, here)
-		}
-		return err
-	}
-	if !mistakes.Empty() {
-		return &mistakesError{list: &mistakes, dir: here}
-	}
-	var out output
-	for i, step := range p.steps {
-		out.add(step.rule, rendered[i])
-	}
-	if err := out.write(stdout); err != nil {
-		return err
-	}
-	if entry != nil && out.stdout.Len() == 0 {
-		// A run that cannot be remembered is one that the next run repeats.
-		_ = entry.Save(warnings.String(), p.dependencies(source, &out))
-	}
-	return nil
-}
-
-// mistakesError says that the source is wrong.
-type mistakesError struct {
-	list *diag.List
-	dir  string
-}
-
-func (e *mistakesError) Error() string { return "the source has mistakes" }
-
-func (e *mistakesError) print(w io.Writer) {
-	e.list.Print(w, e.dir)
-	n := len(e.list.Sorted())
-	noun := "mistakes"
-	if n == 1 {
-		noun = "mistake"
-	}
-	fmt.Fprintf(w, "controller-gen: %d %s, nothing is written\n", n, noun)
 }
 
 // version is that of the module the program was built from.

@@ -113,9 +113,6 @@ func (g *grammar) unknown(arg string) error {
 		return fmt.Errorf("%q is no generator, output rule or paths=: did you mean %s?", arg, near)
 	}
 	head, _, _ := strings.Cut(name, ":")
-	if head == "applyconfiguration" {
-		return fmt.Errorf("%s: apply configurations are not generated yet: leave it out here, and run controller-gen for it", arg)
-	}
 	if near := marker.Nearest(head, known); near != "" {
 		return fmt.Errorf("%q is no generator, output rule or paths=: did you mean %s?", arg, near)
 	}

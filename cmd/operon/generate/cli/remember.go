@@ -29,21 +29,31 @@ func (p *plan) remembered(args []string) *cache.Entry {
 	for _, name := range goVariables {
 		key = append(key, name+"="+os.Getenv(name))
 	}
-	program, err := os.Executable()
+	program, err := programKey()
 	if err != nil {
 		return nil
 	}
-	// Another build of the program may generate something else.
-	info, err := os.Stat(program)
-	if err != nil {
-		return nil
-	}
-	key = append(key, program, info.ModTime().String())
-	entry, err := cache.Open(os.Getenv("OPERON_GENERATE_CACHE"), key...)
+	entry, err := cache.Open(os.Getenv(cacheVariable), append(key, program...)...)
 	if err != nil {
 		return nil
 	}
 	return entry
+}
+
+// cacheVariable names the directory for what is remembered, where it is not the user's cache directory.
+const cacheVariable = "OPERON_GENERATE_CACHE"
+
+// programKey tells builds of the program apart: another may generate, or refuse, something else.
+func programKey() ([]string, error) {
+	program, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	info, err := os.Stat(program)
+	if err != nil {
+		return nil, err
+	}
+	return []string{program, info.ModTime().String()}, nil
 }
 
 // dependencies are the paths that decided what a run wrote, and those that it wrote.

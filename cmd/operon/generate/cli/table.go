@@ -2,6 +2,8 @@ package cli
 
 import (
 	"github.com/operon-dev/operon/cmd/operon/generate"
+	"github.com/operon-dev/operon/cmd/operon/generate/applyconfiguration"
+	"github.com/operon-dev/operon/cmd/operon/generate/conversion"
 	"github.com/operon-dev/operon/cmd/operon/generate/crd"
 	"github.com/operon-dev/operon/cmd/operon/generate/deepcopy"
 	"github.com/operon-dev/operon/cmd/operon/generate/marker"
@@ -20,6 +22,8 @@ type tool struct {
 // tools are all generators.
 func tools() []tool {
 	return []tool{
+		{"applyconfiguration", applyconfiguration.Generator{}, applyconfiguration.Help()},
+		{"conversion", conversion.Generator{}, conversion.Help()},
 		{"crd", crd.Generator{}, crd.Help()},
 		{"object", deepcopy.Generator{}, deepcopy.Help()},
 		{"rbac", rbac.Generator{}, rbac.Help()},

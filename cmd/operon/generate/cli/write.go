@@ -25,6 +25,9 @@ type output struct {
 func (o *output) add(r rule, all []generate.Artifact) {
 	for _, a := range all {
 		path, ok := r.place(a)
+		if ok && a.Fixed {
+			path, _ = artifacts{}.place(a)
+		}
 		switch {
 		case !ok:
 		case path == "":

@@ -17,9 +17,10 @@ import (
 type builder struct {
 	in   *generate.Input
 	opts *Generator
+	// shallow leaves references to declared types as they are.
+	shallow bool
 
 	types map[*load.Package]map[string]*built
-	rules rules
 	// instances counts the generic types that are being made.
 	instances map[string]int
 }
@@ -103,6 +104,7 @@ func (b *builder) declaredSchema(at scope, info *marker.Type) *Schema {
 		s := &Schema{}
 		b.applyType(s, info)
 		if s.Type != "" {
+			s.from = []*origin{originOfType(info)}
 			return s
 		}
 	} else if b.encodes(at, info.Decl, "MarshalText") {
@@ -121,11 +123,15 @@ func (b *builder) declaredSchema(at scope, info *marker.Type) *Schema {
 	b.applyType(s, info)
 	s = b.flatten(s, pkg, info.Decl.Spec.Name.Pos())
 	s.Validations = slices.Concat(s.Validations, rules)
+	s.from = append([]*origin{originOfType(info)}, s.from...)
 	return s
 }
 
 func (b *builder) known(pkg *load.Package, name string) (*Schema, bool) {
 	at := typeName{unvendored(pkg.Path), name}
+	if b.shallow && at == (typeName{metaPackage, "ObjectMeta"}) {
+		return nil, false
+	}
 	if b.opts.GenerateEmbeddedObjectMeta != nil && *b.opts.GenerateEmbeddedObjectMeta && at == (typeName{metaPackage, "ObjectMeta"}) {
 		s := embeddedMetadata()
 		return &s, true
@@ -405,6 +411,9 @@ func (b *builder) basicUnder(at scope, expr ast.Expr) string {
 
 // flatten replaces the reference in a schema by what it refers to. Parts are flat already, but for the items of arrays and values of maps.
 func (b *builder) flatten(s *Schema, pkg *load.Package, pos token.Pos) *Schema {
+	if b.shallow && s.base == nil {
+		return s
+	}
 	if s.Items != nil {
 		s.Items = b.flatten(s.Items, pkg, pos)
 	}
@@ -414,6 +423,11 @@ func (b *builder) flatten(s *Schema, pkg *load.Package, pos token.Pos) *Schema {
 	if s.base != nil {
 		return b.overlay(s, s.base, pkg, pos)
 	}
+	return b.resolved(s, pkg, pos)
+}
+
+// resolved lays what a schema says over what it refers to.
+func (b *builder) resolved(s *Schema, pkg *load.Package, pos token.Pos) *Schema {
 	if s.ref == nil {
 		return s
 	}
@@ -479,5 +493,4 @@ func (b *builder) target(from *load.Package, t typeName) *Schema {
 // applyType applies the markers of a type to its schema.
 func (b *builder) applyType(s *Schema, info *marker.Type) {
 	b.apply(s, info.Package, marker.OnType, info.Markers, info.Places, info)
-	b.checkRules(info.Package, info.Markers, info.Places)
 }

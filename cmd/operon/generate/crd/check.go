@@ -21,13 +21,14 @@ func (b *builder) check(pkg *load.Package, p *Schema, f *marker.Field) {
 	at := func(names ...string) (token.Pos, int) {
 		for _, name := range names {
 			if places := f.Places[name]; len(places) > 0 {
-				last := places[len(places)-1]
+				last := places[len(places)-1].Argument("")
 				return last.Pos, last.Len
 			}
 		}
 		return pos, max(length, 1)
 	}
-	if p.Default != nil {
+	// A default of null is none for the API server.
+	if p.Default != nil && p.Default.V != nil {
 		if what := refuses(p, generate.Plain(p.Default.V), "the default"); what != "" {
 			pos, length := at("kubebuilder:default", "default")
 			b.mistake(pkg, pos, length, "", "%s", what)
@@ -171,11 +172,8 @@ func refusesList(s *Schema, v []any, what string) string {
 
 func refusesObject(s *Schema, v map[string]any, what string) string {
 	for _, name := range s.Required {
-		if _, there := v[name]; there {
-			continue
-		}
-		// Defaults of properties are filled in before the object is checked.
-		if p := s.Properties[name]; p == nil || p.Default == nil {
+		// That the property may have a default of its own makes no difference.
+		if _, there := v[name]; !there {
 			return fmt.Sprintf("%s lacks %q, which is required", what, name)
 		}
 	}

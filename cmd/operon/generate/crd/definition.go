@@ -48,7 +48,7 @@ func newDefinition(group, kind string) *Definition {
 	singular := strings.ToLower(kind)
 	return &Definition{
 		Group: group, Kind: kind, List: kind + "List", Scope: "Namespaced",
-		Singular: singular, Plural: flect.Pluralize(singular),
+		Singular: singular, Plural: strings.ToLower(flect.Pluralize(kind)),
 		Annotations: map[string]string{}, Labels: map[string]string{},
 	}
 }
@@ -66,7 +66,7 @@ func (b *builder) addVersion(def *Definition, version string, t *marker.Type) {
 	for _, m := range resourceMarkers {
 		for i, value := range t.Markers[m.Name] {
 			if err := m.apply(def, v, value); err != nil {
-				at := t.Places[m.Name][i]
+				at := argumentAt(t.Places[m.Name][i], err)
 				b.mistake(t.Package, at.Pos, at.Len, "", "%v", err)
 			}
 		}

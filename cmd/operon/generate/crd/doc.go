@@ -11,10 +11,14 @@
 // Guaranteed: for the markers and options of controller-gen v0.23.0, its output byte for byte, but for the version annotation. What it reports as an
 // error is an error here too, with its place.
 //
-// Reported besides, each with the place of the marker at fault: defaults that do not validate, keys of lists that are not there or not
-// required, CEL that does not parse. Definitions with two versions to store are doubtful.
+// Reported besides, each with the place of the argument at fault: defaults that do not validate, and keys of lists that are not there or not
+// required. A definition is plain when it is made of nothing but what the API server accepts for sure. Any other is put up for review, CEL rules above
+// all: whoever runs the generator has the API server's own checks look at it, and the definition's explainer finds the markers that they speak of.
+// For that, a schema knows its origins, the declarations it was made of, and a rule the marker it comes from. What no marker says, such as
+// a type that is missing or a second version to store, is doubtful and no mistake: published projects patch it in later.
 //
-// Of Operon's own are generic types, the markers whose names begin with operon:, and the option maxSize. Without them the output is the peer's.
+// Of Operon's own are generic types, the markers whose names begin with operon:, and the options maxSize and nestedDefaults. Without them the
+// output is the peer's.
 //
-// Not guaranteed: that the API server accepts the rest. Types and costs of CEL rules are not checked.
+// Not guaranteed: that a definition goes well with those that a cluster has already.
 package crd

@@ -24,6 +24,9 @@ type Generator struct {
 	// MaxSize is how many bytes a definition has at most. Where it is larger, its descriptions are shortened until it fits; where it does not
 	// fit without any, that is a mistake. Nil means no bound.
 	MaxSize *int
+	// NestedDefaults gives each struct that is a field, and has neither a default nor a pointer to it, the defaults of its fields for a default. So those
+	// hold where the struct as a whole is left out. Structs with required fields that have none are left alone.
+	NestedDefaults *bool
 	// CRDVersions are the versions of apiextensions.k8s.io to write. There is only v1.
 	CRDVersions []string `marker:"crdVersions,optional"`
 	// GenerateEmbeddedObjectMeta gives a schema to the fields of an ObjectMeta that is not the object's own.
@@ -50,7 +53,8 @@ func Help() marker.Help {
 			"IgnoreUnexportedFields":     "passes over unexported fields without a json tag.",
 			"AllowDangerousTypes":        "allows float32 and float64.",
 			"MaxDescLen":                 "bounds the length of descriptions; 0 leaves them out.",
-			"MaxSize":                    "bounds the size of a definition in bytes, by shortening descriptions.",
+			"MaxSize":                    "bounds the size of a definition in bytes, by shortening descriptions (not in controller-gen).",
+			"NestedDefaults":             "gives structs the defaults of their fields for a default, as +operon:default:nested does for one (not in controller-gen).",
 			"CRDVersions":                "the versions of apiextensions.k8s.io to write: v1.",
 			"GenerateEmbeddedObjectMeta": "gives a schema to metadata below the top.",
 			"HeaderFile":                 "a file whose text heads each file.",
@@ -77,6 +81,7 @@ func (g Generator) Generate(ctx context.Context, in *generate.Input) ([]generate
 	}
 	var out []generate.Artifact
 	for _, def := range g.Definitions(ctx, in) {
+		g.review(in, def)
 		data, err := g.render(header, def)
 		if err != nil {
 			return nil, err

@@ -125,10 +125,16 @@ func both(a, b *Schema) (*Schema, error) {
 	switch {
 	case a == nil:
 		return b, nil
-	case b == nil, reflect.DeepEqual(a, b):
+	case b == nil, reflect.DeepEqual(a.ref, b.ref) && reflect.DeepEqual(a.tree(), b.tree()):
 		return a, nil
 	}
 	merged := a.clone()
+	if b.overrides {
+		yield(merged, b)
+		if b.Description != "" {
+			merged.Description = b.Description
+		}
+	}
 	return merged, merge(merged, b)
 }
 

@@ -80,15 +80,18 @@ var resourceMarkers = []resourceMarker{
 			def.Scope = r.Scope
 		default:
 			def.Scope = r.Scope
-			return fmt.Errorf("scope is Cluster or Namespaced, not %q", r.Scope)
+			return inArgument("scope", "scope is Cluster or Namespaced, not %q", r.Scope)
 		}
 		return nil
 	}),
 	onKind("kubebuilder:metadata", "annotations and labels of the definition.", func(def *Definition, _ *Version, m Metadata) error {
 		if err := putPairs(def.Annotations, m.Annotations); err != nil {
-			return err
+			return inArgument("annotations", "%w", err)
 		}
-		return putPairs(def.Labels, m.Labels)
+		if err := putPairs(def.Labels, m.Labels); err != nil {
+			return inArgument("labels", "%w", err)
+		}
+		return nil
 	}),
 	onKind("kubebuilder:subresource:status", "the status is a subresource.", func(_ *Definition, v *Version, _ none) error {
 		v.Status = true
@@ -129,6 +132,12 @@ var settings = []marker.Definition{
 	marker.Define[none]("kubebuilder:validation:Optional", marker.OnPackage, validating("fields are optional unless they say otherwise.")),
 	marker.Define[none]("kubebuilder:validation:Required", marker.OnPackage, validating("fields are required unless they say otherwise.")),
 	marker.Define[none]("kubebuilder:validation:Schemaless", marker.OnField, validating("the field gets no schema from its type.")),
+	marker.Define[none](nestedDefault, marker.OnField, marker.Help{
+		Category: "CRD validation of Operon's own",
+		Summary:  "the default of this object is made of the defaults of its fields.",
+		Details: `So the fields' defaults hold where the object as a whole is left out. +kubebuilder:default={} achieves that only while all of the
+fields are optional: the API server refuses a default that lacks a required field, even where that field has a default of its own.`,
+	}),
 	marker.Define[none]("optional", marker.OnField, validating("the field is optional.")),
 	marker.Define[none]("required", marker.OnField, validating("the field is required.")),
 	marker.Define[none]("k8s:optional", marker.OnField, validating("the field is optional.")),

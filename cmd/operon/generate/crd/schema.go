@@ -31,7 +31,7 @@ type Schema struct {
 	ListMapKeys           []string
 	Validations           []Rule
 
-	// overrides tells that bounds here replace those of ref, and do not add to them.
+	// overrides tells that bounds here replace those of ref, or of the same property of base, and do not add to them.
 	overrides bool
 	// notEmpty tells that MinProperties only says that there is a value.
 	notEmpty bool
@@ -39,6 +39,8 @@ type Schema struct {
 	ref *typeName
 	// base is what a struct embeds, which this schema adds to; it is gone once the schema is flat.
 	base *Schema
+	// from are the declarations that it is the schema of: the field before its type.
+	from []*origin
 }
 
 // Value is a value in JSON's terms, such as a default.
@@ -58,6 +60,9 @@ type Rule struct {
 	FieldPath string `marker:",optional"`
 	// OptionalOldSelf has the rule run on creation too.
 	OptionalOldSelf *bool
+
+	// at is the marker that it is from.
+	at *origin
 }
 
 // ExternalDocs points to documentation.

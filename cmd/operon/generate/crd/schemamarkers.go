@@ -74,7 +74,7 @@ var schemaMarkers = slices.Concat(
 	length("MaxProperties", "how many keys the map has at most.", "objects", object, func(s *Schema) **int64 { return &s.MaxProperties }),
 	length("MinProperties", "how many keys the map has at least.", "objects", object, func(s *Schema) **int64 { return &s.MinProperties }),
 	validation("XValidation", "a rule in CEL that the value obeys.", func(c *change, rule Rule) error {
-		c.Validations = append(c.Validations, rule)
+		c.rule(rule)
 		return nil
 	}),
 	[]schemaMarker{
@@ -99,7 +99,7 @@ var schemaMarkers = slices.Concat(
 		}),
 		on("k8s:required", marker.OnField, validating("the field is required, and not empty."), notEmpty),
 		on("k8s:immutable", marker.OnField, validating("the field does not change once it is set."), func(c *change, _ none) error {
-			c.Validations = append(c.Validations, Rule{Rule: "self == oldSelf", Message: "field is immutable"})
+			c.rule(Rule{Rule: "self == oldSelf", Message: "field is immutable"})
 			return nil
 		}),
 		on("nullable", marker.OnField, validating("the value may be null."), func(c *change, _ none) error {
@@ -128,9 +128,9 @@ var schemaMarkers = slices.Concat(
 			c.Title = title
 			return nil
 		}),
-		on("operon:validation:override", marker.OnField, marker.Help{
+		on(overrideMarker, marker.OnField, marker.Help{
 			Category: "CRD validation of Operon's own",
-			Summary:  "the bounds, pattern, enum and rules of this field replace those of its type instead of adding to them.",
+			Summary:  "the bounds, pattern, enum and rules of this field replace those of its type, and of the same field in a struct that is embedded, instead of adding to them.",
 		}, func(c *change, _ none) error {
 			c.overrides = true
 			return nil
@@ -149,6 +149,8 @@ var schemaMarkers = slices.Concat(
 	},
 )
 
+const overrideMarker = "operon:validation:override"
+
 func preserve(c *change, _ none) error {
 	c.PreserveUnknownFields = new(true)
 	return nil
@@ -164,7 +166,7 @@ func listType(c *change, typ string) error {
 		return err
 	}
 	if typ != "map" && typ != "set" && typ != "atomic" {
-		return fmt.Errorf("+listType is map, set or atomic, not %q", typ)
+		return inArgument("", "+listType is map, set or atomic, not %q", typ)
 	}
 	c.ListType = typ
 	return nil
@@ -185,7 +187,7 @@ func listMapKey(c *change, key string) error {
 
 func atomicity(c *change, name, typ string) error {
 	if typ != "granular" && typ != "atomic" {
-		return fmt.Errorf("%s is granular or atomic, not %q", name, typ)
+		return inArgument("", "%s is granular or atomic, not %q", name, typ)
 	}
 	c.MapType = typ
 	return nil

@@ -35,7 +35,9 @@ func (b *builder) structSchema(at scope, info *marker.Type, st *ast.StructType) 
 		if !isOptional(f, options, optional) {
 			own.Required = append(own.Required, name)
 		} else if f.Markers.Has("k8s:immutable") {
-			rules = append(rules, staysSet(name))
+			rule := staysSet(name)
+			rule.at = ruleOrigin(at.pkg, f.Places["k8s:immutable"][0])
+			rules = append(rules, rule)
 		}
 		own.Properties[name] = p
 	}
@@ -97,7 +99,11 @@ func lowerFirst(name string) string {
 
 // inlined is the schema of an embedded field, or of one with the option inline.
 func (b *builder) inlined(at scope, f *marker.Field) *Schema {
-	return b.flatten(b.exprSchema(at, f.Raw.Type), at.pkg, f.Raw.Pos())
+	s := b.exprSchema(at, f.Raw.Type)
+	if b.shallow {
+		return b.resolved(s, at.pkg, f.Raw.Pos())
+	}
+	return b.flatten(s, at.pkg, f.Raw.Pos())
 }
 
 func (b *builder) property(at scope, f *marker.Field) *Schema {
@@ -110,8 +116,14 @@ func (b *builder) property(at scope, f *marker.Field) *Schema {
 	}
 	b.apply(p, at.pkg, marker.OnField, f.Markers, f.Places, nil)
 	p = b.flatten(p, at.pkg, f.Raw.Pos())
+	if b.shallow {
+		return p
+	}
+	// What the struct embeds may have the same field.
+	p.overrides = f.Markers.Has(overrideMarker)
+	b.nestDefault(at.pkg, p, f)
 	b.check(at.pkg, p, f)
-	b.checkRules(at.pkg, f.Markers, f.Places)
+	p.from = append([]*origin{originOfField(at.pkg, f)}, p.from...)
 	return p
 }
 

@@ -26,6 +26,14 @@ type change struct {
 	pkg *load.Package
 	// typ is nil for a field.
 	typ *marker.Type
+	// at is where the marker stands.
+	at marker.Span
+}
+
+// rule adds a rule that the marker says or means.
+func (c *change) rule(r Rule) {
+	r.at = ruleOrigin(c.pkg, c.at)
+	c.Validations = append(c.Validations, r)
 }
 
 // on defines a schema marker.
@@ -56,7 +64,7 @@ func (b *builder) apply(s *Schema, pkg *load.Package, target marker.Target, valu
 			continue
 		}
 		for i, value := range values[m.Name] {
-			c := &change{Schema: s, pkg: pkg, typ: typ}
+			c := &change{Schema: s, pkg: pkg, typ: typ, at: places[m.Name][i]}
 			err := error(nil)
 			if m.items {
 				c.Schema = s.Items
@@ -68,11 +76,30 @@ func (b *builder) apply(s *Schema, pkg *load.Package, target marker.Target, valu
 				err = m.apply(c, value)
 			}
 			if err != nil {
-				at := places[m.Name][i]
+				at := argumentAt(places[m.Name][i], err)
 				b.mistake(pkg, at.Pos, at.Len, "", "%v", err)
 			}
 		}
 	}
+}
+
+// argumentError is a mistake in one argument of a marker, whose name is empty for a sole one.
+type argumentError struct {
+	argument string
+	error
+}
+
+func inArgument(name, format string, args ...any) error {
+	return &argumentError{argument: name, error: fmt.Errorf(format, args...)}
+}
+
+// argumentAt is the place of the argument that an error is about, or that of the marker.
+func argumentAt(at marker.Span, err error) marker.Span {
+	var in *argumentError
+	if errors.As(err, &in) {
+		return at.Argument(in.argument)
+	}
+	return at
 }
 
 func describeType(s *Schema) string {
@@ -161,7 +188,7 @@ func setLimit(c *change, name string, n Number, field **float64) error {
 		return err
 	}
 	if c.Type == "integer" && float64(n) != math.Trunc(float64(n)) {
-		return fmt.Errorf("%s of an integer is an integer, not %v", name, float64(n))
+		return inArgument("", "%s of an integer is an integer, not %v", name, float64(n))
 	}
 	*field = new(float64(n))
 	return nil
@@ -182,7 +209,7 @@ func oneOf(name, summary string, rule func(fields []string) Rule) schemaMarker {
 			if len(fields) == 0 {
 				return errors.New("+kubebuilder:validation:" + name + " names no field")
 			}
-			c.Validations = append(c.Validations, rule(fields))
+			c.rule(rule(fields))
 			return nil
 		})
 }

@@ -31,8 +31,8 @@ type Case struct {
 }
 
 // Small returns the cases of a directory of txtar archives. An archive's comment holds, a line each, "run:" and arguments
-// (a line that begins with a space goes on with the one before), and "refused" where only Operon sees the mistake. The
-// packages belong to a module that can import what the module in testdata/controller-gen requires.
+// (a line that begins with a space goes on with the one before), "refused" where only Operon sees the mistake, and "all" where
+// the case is not for the ordinary test. The packages belong to a module that can import what the module in testdata/controller-gen requires.
 func Small(dir string) ([]Case, error) {
 	names, err := filepath.Glob(filepath.Join(dir, "*.txtar"))
 	if err != nil {
@@ -55,6 +55,8 @@ func Small(dir string) ([]Case, error) {
 				c.Runs[last] = append(c.Runs[last], strings.Fields(line)...)
 			case strings.TrimSpace(line) == "refused":
 				c.Refused = true
+			case strings.TrimSpace(line) == "all":
+				c.Core = false
 			}
 		}
 		if len(c.Runs) == 0 {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/operon-dev/operon/cmd/operon/generate/admit"
 	"github.com/operon-dev/operon/cmd/operon/generate/cli"
 	"github.com/operon-dev/operon/cmd/operon/generate/difftest"
 )
@@ -19,7 +20,8 @@ var controllerGen, operon difftest.Program
 
 func TestMain(m *testing.M) {
 	if os.Getenv(asProgram) != "" {
-		os.Exit(cli.Main(append([]string{"--version-annotation=" + difftest.Version}, os.Args[1:]...), os.Stdout, os.Stderr))
+		run := cli.Begin(append([]string{"--version-annotation=" + difftest.Version}, os.Args[1:]...), os.Stdout, os.Stderr)
+		os.Exit(run.End(admit.Judge))
 	}
 	os.Exit(run(m))
 }

@@ -23,6 +23,12 @@ const wantPrefix = "want/"
 // Test runs a subtest for each archive that a pattern finds.
 func Test(t *testing.T, pattern string, generator generate.Generator) {
 	t.Helper()
+	TestJudged(t, pattern, generator, nil)
+}
+
+// TestJudged is Test with what a judge says about the objects among the mistakes, and its doubts in want/doubts.
+func TestJudged(t *testing.T, pattern string, generator generate.Generator, judge generate.Judge) {
+	t.Helper()
 	names, err := filepath.Glob(pattern)
 	if err != nil {
 		t.Fatal(err)
@@ -39,7 +45,7 @@ func Test(t *testing.T, pattern string, generator generate.Generator) {
 			isWant := func(f txtar.File) bool { return strings.HasPrefix(f.Name, wantPrefix) }
 			source := slices.DeleteFunc(slices.Clone(archive.Files), isWant)
 			want := slices.DeleteFunc(slices.Clone(archive.Files), func(f txtar.File) bool { return !isWant(f) })
-			got := Render(t, source, generator)
+			got := render(t, source, generator, judge)
 			if os.Getenv("OPERON_GOLDEN") == "update" {
 				archive.Files = append(source, got...)
 				if err := os.WriteFile(name, txtar.Format(archive), 0o644); err != nil {
@@ -56,6 +62,11 @@ func Test(t *testing.T, pattern string, generator generate.Generator) {
 
 // Render runs a generator over the files of a module, of which go.mod may be left out, and returns the want files.
 func Render(t *testing.T, files []txtar.File, generator generate.Generator) []txtar.File {
+	t.Helper()
+	return render(t, files, generator, nil)
+}
+
+func render(t *testing.T, files []txtar.File, generator generate.Generator, judge generate.Judge) []txtar.File {
 	t.Helper()
 	dir := t.TempDir()
 	files = append([]txtar.File{{Name: "go.mod", Data: []byte("module example.com/m\n\ngo 1.26\n")}}, files...)
@@ -76,15 +87,24 @@ func Render(t *testing.T, files []txtar.File, generator generate.Generator) []tx
 	if err != nil {
 		t.Fatal(err)
 	}
-	var mistakes diag.List
-	artifacts, err := generator.Generate(t.Context(), &generate.Input{
+	var mistakes, doubts diag.List
+	in := &generate.Input{
 		Roots:    roots,
 		Source:   source,
 		Markers:  marker.NewCollector(marker.NewRegistry(generator.Markers()), &mistakes),
 		Mistakes: &mistakes,
-	})
+	}
+	if judge != nil {
+		in.Doubts = &doubts
+	}
+	var reviews []generate.Review
+	in.Review = func(r generate.Review) { reviews = append(reviews, r) }
+	artifacts, err := generator.Generate(t.Context(), in)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if judge != nil {
+		in.Report(reviews, verdicts(t, reviews, judge))
 	}
 	if !mistakes.Empty() {
 		var printed bytes.Buffer
@@ -92,6 +112,11 @@ func Render(t *testing.T, files []txtar.File, generator generate.Generator) []tx
 		return []txtar.File{{Name: wantPrefix + "mistakes", Data: printed.Bytes()}}
 	}
 	var got []txtar.File
+	if !doubts.Empty() {
+		var printed bytes.Buffer
+		doubts.Print(&printed, dir)
+		got = append(got, txtar.File{Name: wantPrefix + "doubts", Data: printed.Bytes()})
+	}
 	for _, a := range artifacts {
 		name := a.Name
 		if a.Package != nil {
@@ -112,4 +137,17 @@ func texts(files []txtar.File) map[string]string {
 		all[f.Name] = string(f.Data)
 	}
 	return all
+}
+
+func verdicts(t *testing.T, reviews []generate.Review, judge generate.Judge) [][]generate.Refusal {
+	t.Helper()
+	var out [][]generate.Refusal
+	for _, r := range reviews {
+		refusals, err := judge(t.Context(), r.Object)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, refusals)
+	}
+	return out
 }

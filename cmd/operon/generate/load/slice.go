@@ -35,6 +35,28 @@ func (p *Package) Types() (*types.Package, *types.Info) {
 // Check type-checks packages of one module together, so that types which several of them import are the same. Packages checked by
 // different calls have different types for what they import.
 func Check(packages ...*Package) {
+	for p, part := range checkSlice(packages) {
+		p.mu.Lock()
+		p.types, p.info, p.typeErr = part.types, part.info, part.mistakes
+		p.mu.Unlock()
+	}
+}
+
+// CheckApart is Check for a caller who compares types of several packages: what it returns, in the order of the packages, is not what
+// [Package.Types] returns, which another caller's Check may replace. Mistakes are returned, too.
+func CheckApart(packages ...*Package) ([]*types.Package, []diag.Mistake) {
+	parts := checkSlice(packages)
+	checked := make([]*types.Package, len(packages))
+	var mistakes []diag.Mistake
+	for i, p := range packages {
+		checked[i] = parts[p].types
+		mistakes = append(mistakes, parts[p].mistakes...)
+	}
+	return checked, mistakes
+}
+
+// checkSlice checks packages together.
+func checkSlice(packages []*Package) map[*Package]*part {
 	s := &slice{parts: map[*Package]*part{}}
 	for _, p := range packages {
 		s.addRoot(p)
@@ -44,12 +66,11 @@ func Check(packages ...*Package) {
 		s.queue = s.queue[1:]
 		next()
 	}
+	checked := map[*Package]*part{}
 	for _, p := range packages {
-		part := s.check(p)
-		p.mu.Lock()
-		p.types, p.info, p.typeErr = part.types, part.info, part.mistakes
-		p.mu.Unlock()
+		checked[p] = s.check(p)
 	}
+	return checked
 }
 
 // slice is the set of declarations that some packages' types mention.

@@ -44,15 +44,6 @@ func All[T any](v Values, name string) []T {
 	return out
 }
 
-// Span is a place in the source: Len bytes from Pos on.
-type Span struct {
-	Pos token.Pos
-	Len int
-}
-
-// Places are the places of [Values]: the same keys and the same order.
-type Places map[string][]Span
-
 // Type is a type declaration with its markers.
 type Type struct {
 	Name string
@@ -163,6 +154,26 @@ type Occurrence struct {
 	Value any
 	Pos   token.Position
 	Len   int
+
+	span Span
+}
+
+// Argument returns where an argument of the marker stands: see [Span.Argument].
+func (o Occurrence) Argument(name string) (token.Position, int) {
+	return o.place(o.span.Argument(name))
+}
+
+// Item returns where a word in the value of an argument stands: see [Span.Item].
+func (o Occurrence) Item(argument, word string) (token.Position, int) {
+	return o.place(o.span.Item(argument, word))
+}
+
+// place is the position of a part of the marker, which is on the same line.
+func (o Occurrence) place(part Span) (token.Position, int) {
+	pos, by := o.Pos, int(part.Pos-o.span.Pos)
+	pos.Offset += by
+	pos.Column += by
+	return pos, part.Len
 }
 
 // Occurrences returns the markers of a package that have the name, in the order of the source.
@@ -171,7 +182,7 @@ func (c *Collector) Occurrences(p *load.Package, name string) []Occurrence {
 	var out []Occurrence
 	for i, value := range values[name] {
 		at := places[name][i]
-		out = append(out, Occurrence{Value: value, Pos: p.Fset().Position(at.Pos), Len: at.Len})
+		out = append(out, Occurrence{Value: value, Pos: p.Fset().Position(at.Pos), Len: at.Len, span: at})
 	}
 	return out
 }
@@ -313,7 +324,7 @@ func (r *reader) readUnless(group *ast.CommentGroup, on, allowed, claimed Target
 			continue
 		}
 		r.values[d.Name] = append(r.values[d.Name], value)
-		r.places[d.Name] = append(r.places[d.Name], Span{Pos: at, Len: len(text) + 1})
+		r.places[d.Name] = append(r.places[d.Name], Span{Pos: at, Len: len(text) + 1, args: args})
 	}
 }
 

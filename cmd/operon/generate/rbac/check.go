@@ -22,33 +22,37 @@ func check(rule Rule, at marker.Occurrence, mistakes *diag.List) {
 	report := func(what, fix string) {
 		mistakes.Add(diag.Mistake{Pos: at.Pos, Len: at.Len, What: what, Fix: fix})
 	}
+	reportItem := func(argument, item, what, fix string) {
+		pos, length := at.Item(argument, item)
+		mistakes.Add(diag.Mistake{Pos: pos, Len: length, What: what, Fix: fix})
+	}
 	switch {
 	case len(rule.Resources) == 0 && len(rule.URLs) == 0:
 		report("the rule says what may be done, but not to what", "add groups= and resources=, or urls=")
 	case len(rule.Resources) > 0 && len(rule.URLs) > 0:
-		report("one rule for resources and for paths, which the API server refuses", "write two markers, one with resources= and one with urls=")
+		reportItem("urls", "", "one rule for resources and for paths, which the API server refuses", "write two markers, one with resources= and one with urls=")
 	case len(rule.Resources) > 0 && len(rule.Groups) == 0:
-		report("the rule names resources but no API group, which the API server refuses", `add groups=, with groups="" for the core group`)
+		reportItem("resources", "", "the rule names resources but no API group, which the API server refuses", `add groups=, with groups="" for the core group`)
 	}
 	if len(rule.Verbs) == 0 {
-		report("the rule allows no verb", "add verbs=, such as verbs=get;list;watch")
+		reportItem("verbs", "", "the rule allows no verb", "add verbs=, such as verbs=get;list;watch")
 	}
 	if rule.Namespace != "" && len(rule.URLs) > 0 {
-		report("urls= in a namespaced rule, which the API server refuses: paths belong to no namespace", "leave namespace= out")
+		reportItem("urls", "", "urls= in a namespaced rule, which the API server refuses: paths belong to no namespace", "leave namespace= out")
 	}
 	for _, verb := range rule.Verbs {
 		if known := similarVerb(verb); known != "" {
-			report(fmt.Sprintf("there is no verb %q", verb), fmt.Sprintf("did you mean %q?", known))
+			reportItem("verbs", verb, fmt.Sprintf("there is no verb %q", verb), fmt.Sprintf("did you mean %q?", known))
 		}
 	}
 	for _, group := range rule.Groups {
 		if name, version, ok := strings.Cut(group, "/"); ok {
-			report(fmt.Sprintf("%q is not an API group", group), fmt.Sprintf("leave the version %q out: groups=%s", version, name))
+			reportItem("groups", group, fmt.Sprintf("%q is not an API group", group), fmt.Sprintf("leave the version %q out: groups=%s", version, name))
 		}
 	}
 	for _, resource := range rule.Resources {
 		if lower := strings.ToLower(resource); lower != resource {
-			report(fmt.Sprintf("%q is not a resource: resources are lower-case and plural", resource), fmt.Sprintf("did you mean %q?", plural(lower)))
+			reportItem("resources", resource, fmt.Sprintf("%q is not a resource: resources are lower-case and plural", resource), fmt.Sprintf("did you mean %q?", plural(lower)))
 		}
 	}
 }

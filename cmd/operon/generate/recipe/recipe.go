@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -30,13 +31,46 @@ func Of(root string) ([]Recipe, error) {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	if len(recipes) > 0 {
-		return join(recipes), nil
+		return asked(join(recipes)), nil
 	}
 	object := "object"
 	if _, err := os.Stat(filepath.Join(root, filepath.FromSlash(boilerplate))); err == nil {
 		object += ":headerFile=" + boilerplate
 	}
-	return []Recipe{{object, "rbac:roleName=manager-role", "crd", "webhook", "paths=./...", "output:crd:artifacts:config=config/crd/bases"}}, nil
+	return asked([]Recipe{{object, "rbac:roleName=manager-role", "crd", "webhook", "paths=./...", "output:crd:artifacts:config=config/crd/bases"}}), nil
+}
+
+// byMarker are the generators that do something only where a marker asks for it, with the options that they share with the generator of
+// deep-copy methods.
+var byMarker = map[string][]string{"applyconfiguration": {"headerFile"}, "conversion": {"headerFile", "year"}}
+
+// asked adds the generators of byMarker, unless a recipe has them, to the first that makes deep-copy methods.
+func asked(recipes []Recipe) []Recipe {
+	is := func(name string) func(string) bool {
+		return func(arg string) bool { return arg == name || strings.HasPrefix(arg, name+":") }
+	}
+	i := slices.IndexFunc(recipes, func(r Recipe) bool { return slices.ContainsFunc(r, is("object")) })
+	if i < 0 {
+		return recipes
+	}
+	object := recipes[i][slices.IndexFunc(recipes[i], is("object"))]
+	for _, name := range slices.Sorted(maps.Keys(byMarker)) {
+		if slices.ContainsFunc(recipes, func(r Recipe) bool { return slices.ContainsFunc(r, is(name)) }) {
+			continue
+		}
+		var options []string
+		for option := range strings.SplitSeq(strings.TrimPrefix(strings.TrimPrefix(object, "object"), ":"), ",") {
+			if key, _, _ := strings.Cut(option, "="); slices.Contains(byMarker[name], key) {
+				options = append(options, option)
+			}
+		}
+		arg := name
+		if len(options) > 0 {
+			arg += ":" + strings.Join(options, ",")
+		}
+		recipes[i] = append(slices.Clone(recipes[i]), arg)
+	}
+	return recipes
 }
 
 var (

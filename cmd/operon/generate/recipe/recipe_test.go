@@ -19,7 +19,8 @@ func TestMakefileSaysWhatIsGenerated(t *testing.T) {
 				"manifests: controller-gen ## CRDs.\n\t\"$(CONTROLLER_GEN)\" rbac:roleName=manager-role crd webhook paths=\"./...\" output:crd:artifacts:config=config/crd/bases\n" +
 				"generate: controller-gen ## DeepCopy.\n\t$(CONTROLLER_GEN) object:headerFile=\"hack/boilerplate.go.txt\" paths=\"./...\"\n" +
 				"controller-gen: ## Download.\n\tcontroller-gen --version\n",
-			[]Recipe{{"rbac:roleName=manager-role", "crd", "webhook", "paths=./...", "output:crd:artifacts:config=config/crd/bases", "object:headerFile=hack/boilerplate.go.txt"}},
+			[]Recipe{{"rbac:roleName=manager-role", "crd", "webhook", "paths=./...", "output:crd:artifacts:config=config/crd/bases", "object:headerFile=hack/boilerplate.go.txt",
+				"applyconfiguration:headerFile=hack/boilerplate.go.txt", "conversion:headerFile=hack/boilerplate.go.txt"}},
 		},
 		"with variables and continued lines": {
 			"CRD_OPTIONS ?= \"crd:maxDescLen=$(LENGTH)\"\nLENGTH := 0\n" +
@@ -28,7 +29,7 @@ func TestMakefileSaysWhatIsGenerated(t *testing.T) {
 		},
 		"with other packages for each": {
 			"generate:\n\t./bin/controller-gen object paths=./api/...\nmanifests:\n\toperon controller-gen crd paths=./...\n",
-			[]Recipe{{"object", "paths=./api/..."}, {"crd", "paths=./..."}},
+			[]Recipe{{"object", "paths=./api/...", "applyconfiguration", "conversion"}, {"crd", "paths=./..."}},
 		},
 		"with one generator twice": {
 			"manifests:\n\tcontroller-gen crd output:dir=a paths=./...\n\tcontroller-gen crd:maxDescLen=0 output:dir=b paths=./...\n",
@@ -36,7 +37,11 @@ func TestMakefileSaysWhatIsGenerated(t *testing.T) {
 		},
 		"without a call": {
 			"build:\n\tgo build\n",
-			[]Recipe{{"object", "rbac:roleName=manager-role", "crd", "webhook", "paths=./...", "output:crd:artifacts:config=config/crd/bases"}},
+			[]Recipe{{"object", "rbac:roleName=manager-role", "crd", "webhook", "paths=./...", "output:crd:artifacts:config=config/crd/bases", "applyconfiguration", "conversion"}},
+		},
+		"with apply configurations of its own, and a year": {
+			"generate:\n\tcontroller-gen object:headerFile=h.txt,year=2026 paths=./...\n\tcontroller-gen applyconfiguration paths=./api/...\n",
+			[]Recipe{{"object:headerFile=h.txt,year=2026", "paths=./...", "conversion:headerFile=h.txt,year=2026"}, {"applyconfiguration", "paths=./api/..."}},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

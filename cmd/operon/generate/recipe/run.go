@@ -50,8 +50,9 @@ func NewCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "generate",
 		Short: "Generate the project's code and manifests",
-		Long: `Run the generators over the whole project, in one pass: DeepCopy methods, CRDs, RBAC roles and
-webhook configurations, from the types and the markers in the code. What they are to do is read from the
+		Long: `Run the generators over the whole project, in one pass: DeepCopy methods, CRDs, RBAC roles,
+webhook configurations, apply configurations and conversions between versions, from the types and the
+markers in the code. What they are to do is read from the
 targets generate and manifests of the Makefile; without these, the usual places are assumed.
 
 Files whose content does not change are not touched. When the code has mistakes, all of them are

@@ -3,7 +3,8 @@
 // The operon binary holds Kubernetes, whose packages take about 100 ms and 80 MB to initialise: more than many a run of the
 // generators takes. Go initialises packages in the order of their import paths as soon as what they import is; this one, which imports
 // no package of Kubernetes, comes before those. So the command imports it for its effect, and a run of the generators is over before the
-// others begin.
+// others begin. A run that Kubernetes' packages are needed for, because a definition has rules that nobody has judged yet, stops before anything
+// is written, and main ends it.
 //
 // Guaranteed: a process that is called neither with the verb nor by its name is left alone. Not guaranteed: that nothing at all was initialised before; main
 // runs the verb as well, should the order ever be another.
@@ -14,6 +15,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/operon-dev/operon/cmd/operon/generate"
 	"github.com/operon-dev/operon/cmd/operon/generate/cli"
 )
 
@@ -29,5 +31,21 @@ func init() {
 		return
 	}
 	releasePages()
-	os.Exit(cli.Main(args, os.Stdout, os.Stderr))
+	run := cli.Begin(args, os.Stdout, os.Stderr)
+	if !run.Unjudged() {
+		os.Exit(run.End(nil))
+	}
+	begun = run
+}
+
+// begun is a run that waits for a judge: for the packages that Go initialises after this one.
+var begun *cli.Run
+
+// End finishes the run that this package began with these arguments, or begins one now, and returns the exit code.
+func End(args []string, judge generate.Judge) int {
+	run := begun
+	if run == nil {
+		run = cli.Begin(args, os.Stdout, os.Stderr)
+	}
+	return run.End(judge)
 }

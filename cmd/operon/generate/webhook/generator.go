@@ -57,7 +57,8 @@ func (g Generator) Generate(ctx context.Context, in *generate.Input) ([]generate
 				continue
 			}
 			if names[c.Mutating] != "" {
-				in.Mistakes.Add(diag.Mistake{Pos: o.Pos, Len: o.Len, What: fmt.Sprintf("a second name for the configuration of the %s webhooks, %q", sort(c.Mutating), c.Name),
+				pos, length := o.Argument("name")
+				in.Mistakes.Add(diag.Mistake{Pos: pos, Len: length, What: fmt.Sprintf("a second name for the configuration of the %s webhooks, %q", sort(c.Mutating), c.Name),
 					Fix: fmt.Sprintf("all %s webhooks are in one configuration: keep one of the markers", sort(c.Mutating))})
 			}
 			names[c.Mutating] = c.Name
@@ -68,7 +69,7 @@ func (g Generator) Generate(ctx context.Context, in *generate.Input) ([]generate
 			e := h.entry(c)
 			c.check(e)
 			if seen[h.Mutating][e.Name] {
-				c.report(fmt.Sprintf("a second %s webhook named %q, which the API server refuses", sort(h.Mutating), e.Name), "give it a name of its own")
+				c.reportItem("name", e.Name, fmt.Sprintf("a second %s webhook named %q, which the API server refuses", sort(h.Mutating), e.Name), "give it a name of its own")
 			}
 			seen[h.Mutating][e.Name] = true
 			hooks[h.Mutating] = append(hooks[h.Mutating], e)
@@ -151,7 +152,7 @@ func (h Hook) entry(c *checker) entry {
 	}
 	switch {
 	case (h.Path == "") == (h.URL == ""):
-		c.report("a webhook is either behind a service or at a URL", "give path= or url=, and not both")
+		c.reportItem("url", "", "a webhook is either behind a service or at a URL", "give path= or url=, and not both")
 	case h.URL != "":
 		url := h.URL
 		e.ClientConfig.URL = &url
@@ -166,17 +167,17 @@ func (h Hook) entry(c *checker) entry {
 	}
 	for _, version := range h.WebhookVersions {
 		if version != "v1" {
-			c.report(fmt.Sprintf("webhookVersions=%s is not supported", version), "write v1, or leave it out")
+			c.reportItem("webhookVersions", version, fmt.Sprintf("webhookVersions=%s is not supported", version), "write v1, or leave it out")
 		}
 	}
 	if h.Patch != "" {
 		patched, err := patched(e, h.Patch)
 		if err != nil {
-			c.report("the patch does not apply: "+err.Error(), "write a JSON object with fields of a "+sort(h.Mutating)+" webhook")
+			c.reportItem("patch", "", "the patch does not apply: "+err.Error(), "write a JSON object with fields of a "+sort(h.Mutating)+" webhook")
 			return e
 		}
 		if !h.Mutating && patched.ReinvocationPolicy != nil {
-			c.report("a validating webhook has no reinvocationPolicy", "leave it out of the patch")
+			c.reportItem("patch", "", "a validating webhook has no reinvocationPolicy", "leave it out of the patch")
 		}
 		e = patched
 	}

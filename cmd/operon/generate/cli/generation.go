@@ -1,0 +1,193 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"strings"
+	"sync"
+
+	"github.com/operon-dev/operon/cmd/operon/generate"
+	"github.com/operon-dev/operon/cmd/operon/generate/cache"
+	"github.com/operon-dev/operon/cmd/operon/generate/crd"
+	"github.com/operon-dev/operon/cmd/operon/generate/diag"
+	"github.com/operon-dev/operon/cmd/operon/generate/load"
+	"github.com/operon-dev/operon/cmd/operon/generate/marker"
+)
+
+// generation is one run of the generators: render, then recall and ask for what reviews come to, then finish.
+type generation struct {
+	plan     *plan
+	settings settings
+	// entry is where the run is remembered; nil for nowhere.
+	entry          *cache.Entry
+	stdout, stderr io.Writer
+
+	source           *load.Source
+	in               *generate.Input
+	mistakes, doubts diag.List
+	rendered         [][]generate.Artifact
+	failed           error
+
+	mu      sync.Mutex
+	reviews []*review
+}
+
+// review is one with its verdict, once there is one.
+type review struct {
+	generate.Review
+	fact     *cache.Fact
+	known    bool
+	refusals []generate.Refusal
+}
+
+// render loads the source and lets the generators read it.
+func (n *generation) render(ctx context.Context) error {
+	source, err := load.New(load.Config{BuildTags: n.settings.buildTags})
+	if err != nil {
+		return err
+	}
+	roots, err := source.Roots(n.plan.paths...)
+	if err != nil {
+		return err
+	}
+	collector := marker.NewCollector(n.plan.registry(), &n.mistakes)
+	collector.Doubt(allMarkers(), &n.doubts)
+	n.source = source
+	n.in = &generate.Input{Roots: roots, Source: source, Markers: collector, Mistakes: &n.mistakes, Doubts: &n.doubts, Review: n.review}
+	steps := n.plan.steps
+	n.rendered = make([][]generate.Artifact, len(steps))
+	failed := make([]error, len(steps))
+	var wg sync.WaitGroup
+	for i, step := range steps {
+		if c, ok := step.generator.(crd.Generator); ok {
+			c.ToolVersion = n.settings.annotate
+			step.generator = c
+		}
+		wg.Go(func() {
+			if n.rendered[i], failed[i] = step.generator.Generate(ctx, n.in); failed[i] != nil {
+				failed[i] = fmt.Errorf("%s: %w", step.name, failed[i])
+			}
+		})
+	}
+	wg.Wait()
+	for _, pkg := range roots {
+		n.mistakes.Add(pkg.Mistakes()...)
+	}
+	n.failed = errors.Join(failed...)
+	return nil
+}
+
+func (n *generation) review(r generate.Review) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.reviews = append(n.reviews, &review{Review: r})
+}
+
+// recall looks up the verdicts of earlier runs, and tells whether one is missing.
+func (n *generation) recall() (missing bool) {
+	if n.failed != nil {
+		return false
+	}
+	program, err := programKey()
+	if err != nil {
+		return len(n.reviews) > 0
+	}
+	for _, r := range n.reviews {
+		if r.fact, err = cache.OpenFact(os.Getenv(cacheVariable), append(program, "verdict", string(r.Object))...); err == nil {
+			data, ok := r.fact.Recall()
+			r.known = ok && json.Unmarshal(data, &r.refusals) == nil
+		}
+		missing = missing || !r.known
+	}
+	return missing
+}
+
+// ask asks a judge for the verdicts that are missing, several at a time, and keeps them.
+func (n *generation) ask(ctx context.Context, judge generate.Judge) error {
+	failed := make([]error, len(n.reviews))
+	turns := make(chan struct{}, runtime.GOMAXPROCS(0))
+	var wg sync.WaitGroup
+	for i, r := range n.reviews {
+		if r.known {
+			continue
+		}
+		wg.Go(func() {
+			turns <- struct{}{}
+			defer func() { <-turns }()
+			if r.refusals, failed[i] = judge(ctx, r.Object); failed[i] != nil {
+				return
+			}
+			r.known = true
+			if data, err := json.Marshal(r.refusals); err == nil && r.fact != nil {
+				// A verdict that cannot be kept is one that the next run asks for.
+				_ = r.fact.Keep(data)
+			}
+		})
+	}
+	wg.Wait()
+	return errors.Join(failed...)
+}
+
+// finish says what is wrong, or writes what the generators rendered.
+func (n *generation) finish() error {
+	var reviews []generate.Review
+	var verdicts [][]generate.Refusal
+	judged := true
+	for _, r := range n.reviews {
+		judged = judged && r.known
+		if len(r.refusals) > 0 {
+			reviews, verdicts = append(reviews, r.Review), append(verdicts, r.refusals)
+		}
+	}
+	n.in.Report(reviews, verdicts)
+	here, err := os.Getwd()
+	if err != nil {
+		return err
+	}
+	warnings, err := n.warn(here)
+	if err != nil {
+		return err
+	}
+	if n.failed != nil {
+		if !n.mistakes.Empty() {
+			n.mistakes.Print(n.stderr, here)
+		}
+		return n.failed
+	}
+	if !n.mistakes.Empty() {
+		return &mistakesError{list: &n.mistakes, dir: here}
+	}
+	var out output
+	for i, step := range n.plan.steps {
+		out.add(step.rule, n.rendered[i])
+	}
+	if err := out.write(n.stdout); err != nil {
+		return err
+	}
+	if n.entry != nil && judged && out.stdout.Len() == 0 {
+		// A run that cannot be remembered is one that the next run repeats.
+		_ = n.entry.Save(warnings, n.plan.dependencies(n.source, &out))
+	}
+	return nil
+}
+
+// warn prints what is doubtful and returns it, or takes it for mistakes.
+func (n *generation) warn(here string) (string, error) {
+	if n.settings.strict {
+		n.mistakes.Add(n.doubts.Sorted()...)
+		return "", nil
+	}
+	if n.doubts.Empty() {
+		return "", nil
+	}
+	var warnings strings.Builder
+	fmt.Fprintln(&warnings, "controller-gen: warning: this is probably not what was meant:")
+	n.doubts.Print(&warnings, here)
+	_, err := io.WriteString(n.stderr, warnings.String())
+	return warnings.String(), err
+}

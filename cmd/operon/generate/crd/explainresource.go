@@ -1,0 +1,83 @@
+package crd
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/operon-dev/operon/cmd/operon/generate"
+	"github.com/operon-dev/operon/cmd/operon/generate/marker"
+)
+
+// resourceArguments says which argument of which marker a field of a definition comes from. What is not here comes from declarations.
+var resourceArguments = map[string]struct{ marker, argument string }{
+	"names.plural":                          {"kubebuilder:resource", "path"},
+	"names.singular":                        {"kubebuilder:resource", "singular"},
+	"names.shortNames":                      {"kubebuilder:resource", "shortName"},
+	"names.categories":                      {"kubebuilder:resource", "categories"},
+	"scope":                                 {"kubebuilder:resource", "scope"},
+	"deprecationWarning":                    {"kubebuilder:deprecatedversion", "warning"},
+	"subresources.scale.specReplicasPath":   {"kubebuilder:subresource:scale", "specpath"},
+	"subresources.scale.statusReplicasPath": {"kubebuilder:subresource:scale", "statuspath"},
+	"subresources.scale.labelSelectorPath":  {"kubebuilder:subresource:scale", "selectorpath"},
+	"additionalPrinterColumns.name":         {"kubebuilder:printcolumn", "name"},
+	"additionalPrinterColumns.type":         {"kubebuilder:printcolumn", "type"},
+	"additionalPrinterColumns.format":       {"kubebuilder:printcolumn", "format"},
+	"additionalPrinterColumns.JSONPath":     {"kubebuilder:printcolumn", "JSONPath"},
+	"selectableFields":                      {"kubebuilder:selectablefield", ""},
+	"selectableFields.jsonPath":             {"kubebuilder:selectablefield", "JSONPath"},
+}
+
+// explainResource is for a refusal of what is not in a schema.
+func (e *explainer) explainResource(p place, r generate.Refusal) {
+	var names []string
+	index := -1
+	for _, s := range p.rest {
+		names = append(names, s.name)
+		if s.key != "" {
+			index = s.index()
+		}
+	}
+	path := strings.Join(names, ".")
+	t := p.version.Type
+	from, ok := resourceArguments[path]
+	if places := t.Places[from.marker]; ok && len(places) > 0 {
+		at := places[0]
+		// Names are one marker with lists; columns and fields are a marker each.
+		if index >= 0 && index < len(places) && !strings.HasPrefix(path, "names.") {
+			at = places[index]
+		}
+		span := at.Argument(from.argument)
+		if r.Value != "" {
+			span = at.Item(from.argument, r.Value)
+		}
+		subject := from.argument
+		if subject == "" {
+			subject = "+" + from.marker
+		}
+		e.wrong(originOfType(t).mistake(span, subject+" "+sentence(r), ""))
+		return
+	}
+	if path == "versions" && strings.Contains(r.Detail, "one version marked as storage") {
+		return // finish has said so
+	}
+	what := fmt.Sprintf("%s of %s %s", path, e.def.Kind, sentence(r))
+	if path == "group" {
+		if places := packagePlaces(e.in, t)["groupName"]; len(places) > 0 {
+			e.wrong(originOfType(t).mistake(places[0].Argument(""), "the group "+sentence(r), ""))
+			return
+		}
+	}
+	if strings.HasSuffix(path, "name") {
+		if places := packagePlaces(e.in, t)["versionName"]; len(places) > 0 {
+			e.wrong(originOfType(t).mistake(places[0].Argument(""), "the version "+sentence(r), ""))
+			return
+		}
+	}
+	o := originOfType(t)
+	e.doubt(o.mistake(o.span, what, ""))
+}
+
+func packagePlaces(in *generate.Input, t *marker.Type) marker.Places {
+	_, places := in.Markers.PackagePlaces(t.Package)
+	return places
+}

@@ -1,0 +1,141 @@
+package crd
+
+import (
+	"encoding/json"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/operon-dev/operon/cmd/operon/generate"
+	"github.com/operon-dev/operon/cmd/operon/generate/diag"
+)
+
+// review puts a definition before the API server's own checks, unless it is plain.
+func (g *Generator) review(in *generate.Input, def *Definition) {
+	if in.Review == nil || def.plain() {
+		return
+	}
+	object, err := json.Marshal(def.bare(g))
+	if err != nil {
+		return // what cannot be written is an error where it is written
+	}
+	in.Review(generate.Review{Object: object, Explain: func(refusals []generate.Refusal) (mistakes, doubts []diag.Mistake) {
+		e := &explainer{in: in, def: def, refusals: refusals}
+		// What makes a rule expensive by itself says more than what it adds to the sum: of two mistakes at the same place, the first is reported.
+		for _, sum := range []bool{false, true} {
+			for _, r := range refusals {
+				if strings.Contains(r.Detail, "contributed to") == sum {
+					e.explain(r)
+				}
+			}
+		}
+		return e.mistakes, e.doubts
+	}})
+}
+
+// bare is the definition without what is for readers only, so that a change of a comment is none.
+func (def *Definition) bare(g *Generator) map[string]any {
+	options := Generator{MaxDescLen: new(0), OmitToolVersion: new(true)}
+	options.DeprecatedV1beta1CompatibilityPreserveUnknownFields = g.DeprecatedV1beta1CompatibilityPreserveUnknownFields
+	return def.tree(&options)
+}
+
+// step is an element of a path: a name, or the key in brackets behind one.
+type step struct {
+	name string
+	key  string
+}
+
+// index is the key as a number, -1 where it is none.
+func (s step) index() int {
+	if n, err := strconv.Atoi(s.key); err == nil {
+		return n
+	}
+	return -1
+}
+
+var stepPattern = regexp.MustCompile(`^\.?([^.\[]+)(?:\[([^\]]*)\])?`)
+
+// steps takes a path apart. Keys may hold dots: spec.versions[0].schema.openAPIV3Schema.properties[a.b].
+func steps(path string) []step {
+	var out []step
+	for path != "" {
+		m := stepPattern.FindStringSubmatch(path)
+		if m == nil {
+			return out
+		}
+		out = append(out, step{m[1], m[2]})
+		path = path[len(m[0]):]
+	}
+	return out
+}
+
+// place is where a path leads: through the schemas of a version, to a keyword of the last of them.
+type place struct {
+	version *Version
+	// nodes are the schemas from the root on, and names what they are called in the one before.
+	nodes []*Schema
+	names []string
+	// rest is what follows the schemas.
+	rest []step
+	// inSchema tells that the path is one into a schema at all.
+	inSchema bool
+}
+
+func (p place) node() *Schema { return p.nodes[len(p.nodes)-1] }
+
+// keyword is the first step behind the schemas.
+func (p place) keyword() step {
+	if len(p.rest) == 0 {
+		return step{}
+	}
+	return p.rest[0]
+}
+
+// locate follows a path. What all versions have in common is called spec.validation and so on by the API server.
+func (def *Definition) locate(path string) place {
+	rest := steps(path)
+	if len(rest) == 0 || rest[0].name != "spec" {
+		return place{rest: rest}
+	}
+	rest = rest[1:]
+	p := place{version: def.Versions[0]}
+	if len(rest) > 0 && rest[0].name == "versions" {
+		if i := rest[0].index(); i >= 0 && i < len(def.Versions) {
+			p.version, rest = def.Versions[i], rest[1:]
+		}
+	}
+	if len(rest) < 2 || rest[0].name != "schema" && rest[0].name != "validation" || !strings.HasPrefix(rest[1].name, "openAPIV3Schema") {
+		p.rest = rest
+		return p
+	}
+	p.inSchema = true
+	p.nodes, p.names, rest = []*Schema{p.version.Schema}, []string{""}, rest[2:]
+	for len(rest) > 0 {
+		next := p.node().step(rest[0])
+		if next == nil {
+			break
+		}
+		p.nodes, p.names = append(p.nodes, next), append(p.names, rest[0].key)
+		rest = rest[1:]
+	}
+	p.rest = rest
+	return p
+}
+
+// step is the schema within a schema that a step leads to, nil for none.
+func (s *Schema) step(to step) *Schema {
+	switch to.name {
+	case "properties":
+		return s.Properties[to.key]
+	case "items":
+		return s.Items
+	case "additionalProperties":
+		return s.AdditionalProperties
+	case "allOf":
+		if i := to.index(); i >= 0 && i < len(s.AllOf) {
+			return s.AllOf[i]
+		}
+	}
+	return nil
+}
