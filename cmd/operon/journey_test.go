@@ -1,102 +1,205 @@
 package main
 
 import (
-	"bytes"
 	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
+	"sync"
 	"testing"
 	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// A journey is what a person types from an empty directory to a resource that has converged.
-type journey struct {
-	name     string
-	commands [][]string
-	// converged is what kubectl must come to say, for the sample.
-	converged []string
+// Journeys are what a person types from an empty directory to a resource that has converged, as scripts in testdata/journey. They have
+// these commands besides those of package testscript:
+//
+//   - run ARGS... starts "operon run" in the current directory and waits until it says that the manager runs. KUBECONFIG is its plane's
+//     from then on.
+//   - until REGEXP ARGS... repeats "operon ARGS" until it succeeds and what it prints has the expression in it; "! until", until it fails
+//     with that.
+//   - end presses Ctrl-C, and demands that the run ends well and leaves nothing to talk to. A script that does not say it ends with it.
+func TestJourneys(t *testing.T) {
+	testscript.Run(t, journeys("testdata/journey"))
 }
 
-var journeys = []journey{
-	{
-		name: "a Memcached that runs an image",
-		commands: [][]string{
-			{"init", "--domain", "example.com", "--repo", "example.com/memcached-operator"},
-			{"create", "api", "--group", "cache", "--version", "v1alpha1", "--kind", "Memcached", "--image", "memcached:1.6.39-alpine", "--image-container-port", "11211"},
+// patience bounds the steps of a journey, which would otherwise wait for ever: the first build of a project compiles client-go.
+const patience = 10 * time.Minute
+
+// journeys are the scripts in a directory.
+func journeys(dir string) testscript.Params {
+	return testscript.Params{
+		Dir:   dir,
+		Setup: setUpJourney,
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"run":   run,
+			"until": until,
+			"end":   func(ts *testscript.TestScript, _ bool, _ []string) { ts.Value(running{}).(*inner).end(ts) },
 		},
-		converged: []string{"wait", "--for=condition=Available", "--timeout=60s", "memcacheds.cache.example.com/memcached-sample"},
-	},
-	{
-		name: "an Application with webhooks",
-		commands: [][]string{
-			{"init", "--domain", "example.io", "--repo", "example.io/app"},
-			{"create", "api", "--group", "apps", "--version", "v1alpha1", "--kind", "Application", "--resource", "--controller"},
-			{"create", "webhook", "--group", "apps", "--version", "v1alpha1", "--kind", "Application", "--defaulting", "--programmatic-validation"},
-		},
-		converged: []string{"get", "validatingwebhookconfigurations/validating-webhook-configuration", "applications.apps.example.io/application-sample"},
-	},
+		RequireExplicitExec: true,
+	}
 }
 
-// travel makes the project in dir and runs it until its sample has converged, and returns how long that took.
-func (j journey) travel(tb testing.TB, dir string) time.Duration {
-	tb.Helper()
-	// The workspace of this checkout, and the flags that its tests are compiled with, are not the user's.
-	env := append(os.Environ(), "GOWORK=off", "PATH="+filepath.Dir(binary)+string(os.PathListSeparator)+os.Getenv("PATH"))
-	began := time.Now()
-	for _, args := range j.commands {
-		cmd := exec.Command(binary, args...)
-		cmd.Dir, cmd.Env = dir, env
-		if out, err := cmd.CombinedOutput(); err != nil {
-			tb.Fatalf("operon %s: %v\n%s", strings.Join(args, " "), err, out)
-		}
+// setUpJourney gives a script the operon under test and a home of its own, with Go's caches where they always are, so that what
+// journeys have in common is compiled once: with the flags that this test was compiled with, which are those of the command's own build.
+func setUpJourney(env *testscript.Env) error {
+	out, err := exec.Command("go", "env", "GOMODCACHE", "GOCACHE", "GOPROXY", "GOSUMDB").Output()
+	if err != nil {
+		return fmt.Errorf("go env: %w", err)
 	}
-	run := exec.Command(binary, "run", "--samples", "--", "--health-probe-bind-address=0")
-	run.Dir, run.Env = dir, env
-	said := &lockedBuffer{}
-	run.Stdout, run.Stderr = said, said
-	if err := run.Start(); err != nil {
-		tb.Fatal(err)
+	values := strings.Split(string(out), "\n")
+	for i, name := range []string{"GOMODCACHE", "GOCACHE", "GOPROXY", "GOSUMDB"} {
+		env.Setenv(name, values[i])
 	}
-	ended := make(chan error, 1)
-	go func() { ended <- run.Wait() }()
-	defer func() {
-		run.Process.Signal(os.Interrupt)
-		select {
-		case err := <-ended:
-			if err != nil {
-				tb.Errorf("operon run ended with %v\n%s", err, said)
-			}
-		case <-time.After(time.Minute):
-			run.Process.Kill()
-			tb.Errorf("operon run does not end\n%s", said)
-		}
+	checkout, err := filepath.Abs("../..")
+	if err != nil {
+		return err
+	}
+	testdata, err := filepath.Abs("testdata")
+	if err != nil {
+		return err
+	}
+	env.Setenv("CHECKOUT", checkout)
+	env.Setenv("TESTDATA", testdata)
+	env.Setenv("GOPATH", filepath.Join(env.WorkDir, "gopath"))
+	env.Setenv("GOFLAGS", os.Getenv("GOFLAGS"))
+	env.Setenv("CGO_ENABLED", "0")
+	env.Setenv("GOWORK", "off")
+	env.Setenv("HOME", env.WorkDir)
+	env.Setenv("PATH", filepath.Dir(binary)+string(os.PathListSeparator)+os.Getenv("PATH"))
+	i := &inner{}
+	env.Values[running{}] = i
+	env.Defer(i.kill)
+	return nil
+}
+
+// running is the key of a script's inner loop.
+type running struct{}
+
+// An inner is the inner loop of a script: "operon run".
+type inner struct {
+	cmd   *exec.Cmd
+	said  *lockedBuffer
+	ended chan struct{}
+	err   error
+	done  func() // when it has ended
+}
+
+// webhookPort is held by the journey that serves webhooks: managers do so at one port, whichever the project.
+var webhookPort sync.Mutex
+
+func run(ts *testscript.TestScript, _ bool, args []string) {
+	i := ts.Value(running{}).(*inner)
+	root := ts.MkAbs(".")
+	i.done = func() {}
+	if _, err := os.Stat(filepath.Join(root, "config", "webhook")); err == nil {
+		webhookPort.Lock()
+		i.done = webhookPort.Unlock
+	}
+	i.said, i.ended = &lockedBuffer{}, make(chan struct{})
+	i.cmd = exec.Command(binary, append([]string{"run"}, args...)...)
+	i.cmd.Dir, i.cmd.Stdout, i.cmd.Stderr = root, i.said, i.said
+	i.cmd.Env = environment(ts, root)
+	if err := i.cmd.Start(); err != nil {
+		i.cmd = nil
+		i.done()
+		ts.Fatalf("operon run: %v", err)
+	}
+	go func() {
+		i.err = i.cmd.Wait()
+		close(i.ended)
 	}()
-
-	ctx, cancel := context.WithTimeout(context.Background(), 8*time.Minute) // the first build of a project compiles client-go
-	defer cancel()
-	kubeconfig := filepath.Join(dir, "bin", "run.kubeconfig")
-	for {
-		kubectl := exec.CommandContext(ctx, binary, append([]string{"kubectl", "--kubeconfig", kubeconfig}, j.converged...)...)
-		out, err := kubectl.CombinedOutput()
-		if err == nil {
-			return time.Since(began)
-		}
+	ts.Setenv("KUBECONFIG", filepath.Join(root, "bin", "run.kubeconfig"))
+	began := time.Now()
+	for !strings.Contains(i.said.String(), "the manager runs") {
 		select {
-		case err := <-ended:
-			tb.Fatalf("operon run ended early: %v\n%s", err, said)
-		case <-ctx.Done():
-			tb.Fatalf("%s: %s\n%s", strings.Join(j.converged, " "), bytes.TrimSpace(out), said)
-		case <-time.After(100 * time.Millisecond):
+		case <-i.ended:
+			ts.Fatalf("operon run ended early: %v\n%s", i.err, i.said)
+		case <-time.After(20 * time.Millisecond):
+			if time.Since(began) > patience {
+				ts.Fatalf("the manager does not run\n%s", i.said)
+			}
 		}
 	}
 }
 
-func TestFromNothingToConverged(t *testing.T) {
-	for _, j := range journeys {
-		t.Run(j.name, func(t *testing.T) { j.travel(t, t.TempDir()) })
+// environment is a script's, of which testscript has no list, as far as the command needs it.
+func environment(ts *testscript.TestScript, dir string) []string {
+	env := []string{"PWD=" + dir}
+	for _, name := range []string{
+		"PATH", "HOME", "TMPDIR", "GOMODCACHE", "GOCACHE", "GOPROXY", "GOSUMDB", "GOPATH", "GOFLAGS", "CGO_ENABLED", "GOWORK", "ENABLE_WEBHOOKS",
+	} {
+		if value := ts.Getenv(name); value != "" {
+			env = append(env, name+"="+value)
+		}
 	}
+	return env
+}
+
+func until(ts *testscript.TestScript, neg bool, args []string) {
+	if len(args) < 2 {
+		ts.Fatalf("usage: until REGEXP ARGS...")
+	}
+	wanted, err := regexp.Compile(args[0])
+	ts.Check(err)
+	i := ts.Value(running{}).(*inner)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	for {
+		cmd := exec.CommandContext(ctx, binary, args[1:]...)
+		cmd.Dir = ts.MkAbs(".")
+		cmd.Env = append(environment(ts, cmd.Dir), "KUBECONFIG="+ts.Getenv("KUBECONFIG"))
+		out, err := cmd.CombinedOutput()
+		if (err != nil) == neg && wanted.Match(out) {
+			return
+		}
+		select {
+		case <-i.ended:
+			ts.Fatalf("operon run ended early: %v\n%s", i.err, i.said)
+		case <-ctx.Done():
+			ts.Fatalf("operon %s: %v\n%s\n%s", strings.Join(args[1:], " "), err, out, i.said)
+		case <-time.After(100 * time.Millisecond): // each attempt is a process, whatever is asked for
+		}
+	}
+}
+
+// end presses Ctrl-C.
+func (i *inner) end(ts *testscript.TestScript) {
+	i.cmd.Process.Signal(os.Interrupt)
+	select {
+	case <-i.ended:
+	case <-time.After(patience):
+		ts.Fatalf("operon run does not end\n%s", i.said)
+	}
+	cmd := i.cmd
+	i.cmd = nil
+	i.done()
+	if i.err != nil {
+		ts.Fatalf("operon run ended with %v\n%s", i.err, i.said)
+	}
+	if _, err := os.Stat(filepath.Join(cmd.Dir, "bin", "run.kubeconfig")); err == nil {
+		ts.Fatalf("operon run has left the kubeconfig of a plane that is gone")
+	}
+}
+
+// kill ends what a script that failed has left behind.
+func (i *inner) kill() {
+	if i.cmd == nil {
+		return
+	}
+	i.cmd.Process.Signal(os.Interrupt)
+	select {
+	case <-i.ended:
+	case <-time.After(time.Minute):
+		i.cmd.Process.Kill() // its plane goes with it
+		<-i.ended
+	}
+	i.cmd = nil
+	i.done()
 }
 
 // BenchmarkFromNothingToConverged measures init, create api, generate, install and the sample converged under run, with Go's caches
@@ -104,8 +207,19 @@ func TestFromNothingToConverged(t *testing.T) {
 func BenchmarkFromNothingToConverged(b *testing.B) {
 	var seconds []float64
 	for b.Loop() {
-		seconds = append(seconds, journeys[0].travel(b, b.TempDir()).Seconds())
+		params := journeys("")
+		params.Files = []string{"testdata/journey/memcached-image.txtar"}
+		began := time.Now()
+		testscript.RunT(traveller{b}, params)
+		seconds = append(seconds, time.Since(began).Seconds())
 	}
 	b.ReportMetric(0, "ns/op")
 	b.ReportMetric(median(seconds), "s/converged")
 }
+
+// A traveller goes a journey in a benchmark.
+type traveller struct{ *testing.B }
+
+func (t traveller) Parallel()                             {}
+func (t traveller) Verbose() bool                         { return testing.Verbose() }
+func (t traveller) Run(_ string, f func(tt testscript.T)) { f(t) }

@@ -19,14 +19,16 @@ import (
 	"github.com/operon-dev/operon/cmd/operon/cluster"
 	"github.com/operon-dev/operon/cmd/operon/deploy"
 	"github.com/operon-dev/operon/cmd/operon/devloop"
-	"github.com/operon-dev/operon/cmd/operon/generate/cli"
+	"github.com/operon-dev/operon/cmd/operon/generate/admit"
 	"github.com/operon-dev/operon/cmd/operon/generate/recipe"
-	_ "github.com/operon-dev/operon/cmd/operon/generate/start" // runs controller-gen before Kubernetes initialises
+	generators "github.com/operon-dev/operon/cmd/operon/generate/start" // runs controller-gen before Kubernetes initialises
 	"github.com/operon-dev/operon/cmd/operon/image"
 	"github.com/operon-dev/operon/cmd/operon/kubectl"
 	"github.com/operon-dev/operon/cmd/operon/kubeversion"
 	"github.com/operon-dev/operon/cmd/operon/kustomize"
 	"github.com/operon-dev/operon/cmd/operon/scaffold"
+	"github.com/operon-dev/operon/cmd/operon/scaffold/migrate"
+	"github.com/operon-dev/operon/cmd/operon/scaffold/upgrade"
 	"github.com/operon-dev/operon/cmd/operon/setupenvtest"
 	"github.com/operon-dev/operon/cmd/operon/standalone"
 )
@@ -53,7 +55,7 @@ func programs(name string) func(args []string) error {
 	case "kubectl":
 		return func(args []string) error { kubectl.Run(args); return nil }
 	case "controller-gen":
-		return func(args []string) error { os.Exit(cli.Main(args, os.Stdout, os.Stderr)); return nil }
+		return func(args []string) error { os.Exit(generators.End(args, admit.Judge)); return nil }
 	case "kustomize":
 		return func(args []string) error { return kustomize.Run(context.Background(), args) }
 	}
@@ -126,6 +128,7 @@ func newCommand() *cobra.Command {
 	})
 	cmd.AddGroup(groups...)
 	cmd.AddCommand(grouped(groupProject, scaffold.NewCommands()...)...)
+	cmd.AddCommand(grouped(groupProject, migrate.NewCommand(), upgrade.NewCommand())...)
 	cmd.AddCommand(grouped(groupInner, recipe.NewCommand(), devloop.NewCommand(generate), cluster.NewCommand())...)
 	cmd.AddCommand(grouped(groupShip, deploy.NewCommands()...)...)
 	cmd.AddCommand(grouped(groupShip, image.NewBuildCommand(), image.NewPushCommand())...)

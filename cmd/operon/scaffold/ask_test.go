@@ -8,6 +8,7 @@ import (
 	"github.com/operon-dev/operon/cmd/operon/scaffold/fileset"
 	"github.com/operon-dev/operon/cmd/operon/scaffold/origin"
 	"github.com/operon-dev/operon/cmd/operon/scaffold/project"
+	"github.com/operon-dev/operon/cmd/operon/scaffold/review"
 )
 
 func newProject(t *testing.T) *project.Project {
@@ -49,7 +50,7 @@ func TestOnATerminalCreateAPIAsksForWhatNoFlagSays(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			tt.opts.gvk, tt.opts.namespaced = gvk{"cache", "v1", "Redis"}, true
 			var asked strings.Builder
-			set, _, err := createAPI(newProject(t), tt.opts, newAsker(strings.NewReader(tt.answers), &asked))
+			set, _, err := createAPI(newProject(t), tt.opts, review.NewAsker(strings.NewReader(tt.answers), &asked))
 			if asked.String() != tt.questions {
 				t.Errorf("asked %q, want %q", asked.String(), tt.questions)
 			}

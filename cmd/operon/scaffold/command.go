@@ -12,6 +12,7 @@ import (
 	"github.com/operon-dev/operon/cmd/operon/scaffold/fileset"
 	"github.com/operon-dev/operon/cmd/operon/scaffold/layout"
 	"github.com/operon-dev/operon/cmd/operon/scaffold/project"
+	"github.com/operon-dev/operon/cmd/operon/scaffold/review"
 )
 
 // NewCommands returns the verbs that make and change projects: init, create, delete and edit. They are to be added to a command that has "controller-gen"
@@ -152,7 +153,7 @@ On a terminal it asks whether the types and the controller are wanted, unless fl
 				return opts.check()
 			}
 			opts.image.Command = words(command)
-			set, r, err := createAPI(p, opts, askerOf(cmd))
+			set, r, err := createAPI(p, opts, review.AskerOf(cmd))
 			if err != nil {
 				return err
 			}
@@ -306,7 +307,7 @@ func newDelete(use, short, long, examples string, plan func(*project.Project, de
 				fmt.Fprintf(out, "%-7s %s (it was changed since it was made, or is needed by what was)\n", "keep", path)
 			}
 			if !yes {
-				ask := askerOf(cmd)
+				ask := review.AskerOf(cmd)
 				if ask == nil {
 					return errors.New("nothing is changed yet: say --yes to go on")
 				}

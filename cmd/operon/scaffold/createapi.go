@@ -10,7 +10,9 @@ import (
 	"github.com/operon-dev/operon/cmd/operon/scaffold/fileset"
 	"github.com/operon-dev/operon/cmd/operon/scaffold/layout"
 	"github.com/operon-dev/operon/cmd/operon/scaffold/project"
+	"github.com/operon-dev/operon/cmd/operon/scaffold/review"
 	"github.com/operon-dev/operon/cmd/operon/scaffold/splice"
+	"github.com/operon-dev/operon/cmd/operon/scaffold/templates"
 )
 
 // apiOptions are what "operon create api" takes.
@@ -23,6 +25,8 @@ type apiOptions struct {
 	namespaced           bool
 	image                image
 	force                bool
+	// templates are what the files are made from.
+	templates templates.Set
 }
 
 // image is what a controller is to run, where it is to be written out.
@@ -68,7 +72,7 @@ type choice struct {
 }
 
 // decide returns what was chosen: on the command line, or in answer to a question, or else what is usual.
-func (c choice) decide(ask asker, question string, usual bool) (bool, error) {
+func (c choice) decide(ask review.Asker, question string, usual bool) (bool, error) {
 	if c.set {
 		return c.value, nil
 	}
@@ -77,9 +81,6 @@ func (c choice) decide(ask asker, question string, usual bool) (bool, error) {
 	}
 	return ask(question)
 }
-
-// An asker puts a question to the person at the terminal.
-type asker func(question string) (bool, error)
 
 // apiData is what the templates of an API are filled in with.
 type apiData struct {
@@ -113,7 +114,7 @@ func (o apiOptions) check() error {
 }
 
 // createAPI plans a kind: its types, its controller, or both.
-func createAPI(p *project.Project, opts apiOptions, ask asker) (*fileset.Set, *project.Resource, error) {
+func createAPI(p *project.Project, opts apiOptions, ask review.Asker) (*fileset.Set, *project.Resource, error) {
 	if err := opts.check(); err != nil {
 		return nil, nil, err
 	}
@@ -186,6 +187,7 @@ func createAPI(p *project.Project, opts apiOptions, ask asker) (*fileset.Set, *p
 	if err != nil {
 		return nil, nil, err
 	}
+	s.templates = opts.templates
 	data := apiData{subject: s, Image: opts.image}
 	if makeResource {
 		if err := planTypes(set, &data); err != nil {

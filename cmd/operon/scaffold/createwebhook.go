@@ -24,6 +24,8 @@ type webhookOptions struct {
 	defaultingPath, validationPath     string
 	spokes                             []string
 	force                              bool
+	// templates are what the files are made from.
+	templates templates.Set
 }
 
 // webhookData is what the templates of webhooks are filled in with.
@@ -131,6 +133,7 @@ func createWebhook(p *project.Project, opts webhookOptions) (*fileset.Set, *proj
 	if err != nil {
 		return nil, nil, err
 	}
+	s.templates = opts.templates
 	data := &webhookData{subject: s}
 	if opts.conversion {
 		if err := planConversion(set, data); err != nil {
@@ -181,7 +184,7 @@ func planAdmission(set *fileset.Set, data *webhookData) error {
 func (d *webhookData) source(src string) (string, error) {
 	var err error
 	if src == "" {
-		if src, err = templates.Render("webhook/webhook.go", d); err != nil {
+		if src, err = d.from().Render("webhook/webhook.go", d); err != nil {
 			return "", err
 		}
 	}
@@ -189,7 +192,7 @@ func (d *webhookData) source(src string) (string, error) {
 		if splice.Declares(src, kind) {
 			return nil
 		}
-		section, err := templates.Render(template, d)
+		section, err := d.from().Render(template, d)
 		if err != nil {
 			return err
 		}
@@ -242,11 +245,11 @@ func (d *webhookData) test(src string) (string, error) {
 			continue
 		}
 		if src == "" {
-			if src, err = templates.Render("webhook/webhook_test.go", d); err != nil {
+			if src, err = d.from().Render("webhook/webhook_test.go", d); err != nil {
 				return "", err
 			}
 		}
-		section, err := templates.Render(part.template, d)
+		section, err := d.from().Render(part.template, d)
 		if err != nil {
 			return "", err
 		}
@@ -332,7 +335,7 @@ func (d *webhookData) converter(src string) (string, error) {
 	if src, err = splice.BeforeMarker(src, "spokes", line); err != nil {
 		return "", err
 	}
-	section, err := templates.Render("webhook/spoke.go", d)
+	section, err := d.from().Render("webhook/spoke.go", d)
 	if err != nil {
 		return "", err
 	}
@@ -343,7 +346,7 @@ func (d *webhookData) converter(src string) (string, error) {
 }
 
 // createMissing plans a file from a template, unless it is there.
-func createMissing(set *fileset.Set, path, template string, data any) error {
+func createMissing(set *fileset.Set, path, template string, data filling) error {
 	if set.Exists(path) {
 		return nil
 	}

@@ -30,8 +30,8 @@ type removal struct {
 }
 
 // file takes a file out if it is as it was made, and reports whether it is gone from the plan.
-func (rm *removal) file(path, template string, data any) (bool, error) {
-	made, err := templates.Render(template, data)
+func (rm *removal) file(path, template string, data filling) (bool, error) {
+	made, err := data.from().Render(template, data)
 	if err != nil {
 		return false, err
 	}
@@ -121,7 +121,7 @@ func deleteAPI(p *project.Project, opts deleteOptions) (*removal, error) {
 	}
 	if !rm.needTypes && !slices.ContainsFunc(p.Resources, func(r *project.Resource) bool { return len(r.ControllerNames()) > 0 }) {
 		// With no marker left to make a role of, make manifests leaves the last one there.
-		role, err := templates.Render("init/config/rbac/role.yaml", nil)
+		role, err := templates.Set{}.Render("init/config/rbac/role.yaml", nil)
 		if err == nil && rm.set.Exists(managerRole) {
 			err = replace(rm.set, managerRole, role)
 		}
@@ -278,7 +278,7 @@ func (rm *removal) config(data *apiData) error {
 }
 
 // listed takes out a file, and the item that lists it, if it is as it was made. A sample that a person has filled in is kept, but not listed.
-func (rm *removal) listed(list, item, file, template string, data any) error {
+func (rm *removal) listed(list, item, file, template string, data filling) error {
 	if _, err := rm.file(file, template, data); err != nil {
 		return err
 	}
@@ -450,7 +450,7 @@ func (rm *removal) conversion(data *webhookData) error {
 
 // conversions is the file of the conversions as create webhook makes it.
 func (d *webhookData) conversions() (string, error) {
-	src, err := templates.Render("webhook/conversion.go", d)
+	src, err := d.from().Render("webhook/conversion.go", d)
 	for _, spoke := range d.spokes() {
 		if err != nil {
 			return "", err

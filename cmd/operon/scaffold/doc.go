@@ -5,8 +5,10 @@
 // anything is wrong the project stays as it was. Contents come from templates; what exists is changed with package splice; names come from
 // package layout.
 //
+// [Regenerate] makes again what they made for a PROJECT file. Packages migrate and upgrade are the verbs that change a project as a whole.
+//
 // The packages below it, from the lowest: [project] (the PROJECT file), layout (names), fileset (plans), splice (changes of existing
-// files), templates (contents), origin and gomodule (the library that a project is built on).
+// files), templates (contents), origin and gomodule (the library that a project is built on), review (plans before a person).
 //
 // # Guarantees
 //

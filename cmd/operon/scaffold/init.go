@@ -27,6 +27,12 @@ type initOptions struct {
 	owner, license            string
 	operonSource              string
 	force                     bool
+	// templates are what the files are made from.
+	templates templates.Set
+	// from is the library's origin, where operonSource is not to say.
+	from *origin.Origin
+	// header is the head of Go files, where owner and license are not to say.
+	header string
 }
 
 // initData is what the templates of a new project are filled in with.
@@ -38,7 +44,10 @@ type initData struct {
 	Year                                int
 	Go                                  string
 	Replace                             bool
+	templates                           templates.Set
 }
+
+func (d initData) from() templates.Set { return d.templates }
 
 // initFiles are the files of a new project, by template.
 var initFiles = []struct{ template, path string }{
@@ -96,18 +105,26 @@ func initProject(dir string, opts initOptions) (*fileset.Set, *project.Project, 
 	if !slices.Contains([]string{"apache2", "copyright", "none"}, opts.license) {
 		return nil, nil, fmt.Errorf("--license %q is not known: take apache2, copyright (a line with year and owner) or none", opts.license)
 	}
-	from, err := originOf(opts.operonSource)
-	if err != nil {
+	from := origin.Origin{}
+	if opts.from != nil {
+		from = *opts.from
+	} else if from, err = originOf(opts.operonSource); err != nil {
 		return nil, nil, err
 	}
 
 	data := initData{
 		ProjectName: p.ProjectName, Repo: p.Repo, Runtime: origin.Library, Library: origin.Library,
 		LeaderElectionID: leaderElectionID(p), License: opts.license, Owner: opts.owner, Year: time.Now().Year(),
-		Go: "1.26", Replace: from.Dir != "",
+		Go: "1.26", Replace: from.Dir != "", templates: opts.templates,
 	}
-	if opts.license != "none" {
-		header, err := templates.Render("init/boilerplate.go.txt", data)
+	if opts.header != "" {
+		year := strings.ReplaceAll(opts.header, "YEAR", fmt.Sprint(data.Year))
+		data.Header, data.Boilerplate = strings.TrimSpace(year)+"\n\n", layout.Boilerplate
+		if err := set.Create(layout.Boilerplate, opts.header); err != nil {
+			return nil, nil, err
+		}
+	} else if opts.license != "none" {
+		header, err := opts.templates.Render("init/boilerplate.go.txt", data)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -183,9 +200,15 @@ func replace(set *fileset.Set, path, content string) error {
 	return set.Edit(path, func(string) (string, error) { return content, nil })
 }
 
-// create plans a new file from a template.
-func create(set *fileset.Set, path, template string, data any) error {
-	content, err := templates.Render(template, data)
+// A filling is what a template is filled in with. It knows the set of templates.
+type filling interface{ from() templates.Set }
+
+// create plans a new file from a template. A template that an earlier set does not have makes no file.
+func create(set *fileset.Set, path, template string, data filling) error {
+	content, err := data.from().Render(template, data)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
 	if err != nil {
 		return err
 	}

@@ -1,10 +1,8 @@
 package scaffold
 
 import (
-	"bufio"
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -12,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"github.com/operon-dev/operon/cmd/operon/scaffold/fileset"
 	"github.com/operon-dev/operon/cmd/operon/scaffold/layout"
@@ -25,34 +22,6 @@ func words(command string) []string {
 		return strings.Split(command, ",")
 	}
 	return strings.Fields(command)
-}
-
-// askerOf returns what asks the person at the terminal, or nil where there is no terminal.
-func askerOf(cmd *cobra.Command) asker {
-	in, ok := cmd.InOrStdin().(*os.File)
-	if !ok || !term.IsTerminal(int(in.Fd())) {
-		return nil
-	}
-	return newAsker(in, cmd.OutOrStdout())
-}
-
-// newAsker asks until the answer is y or n.
-func newAsker(in io.Reader, out io.Writer) asker {
-	lines := bufio.NewScanner(in)
-	return func(question string) (bool, error) {
-		for {
-			fmt.Fprintln(out, question)
-			if !lines.Scan() {
-				return false, errors.Join(errors.New("no answer: give one with a flag, see --help"), lines.Err())
-			}
-			switch strings.ToLower(strings.TrimSpace(lines.Text())) {
-			case "y", "yes":
-				return true, nil
-			case "n", "no":
-				return false, nil
-			}
-		}
-	}
 }
 
 // commit carries a plan out and says what it was.

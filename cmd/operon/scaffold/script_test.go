@@ -25,6 +25,14 @@ func TestMain(m *testing.M) {
 }
 
 func operon() {
+	if err := newRoot().ExecuteContext(context.Background()); err != nil {
+		fmt.Fprintln(os.Stderr, "operon:", err)
+		os.Exit(1)
+	}
+}
+
+// newRoot is the command with the verbs of this package, and the generators that they call.
+func newRoot() *cobra.Command {
 	cmd := &cobra.Command{Use: "operon", SilenceErrors: true, SilenceUsage: true}
 	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return fmt.Errorf("%w: %s --help lists the flags", err, cmd.CommandPath())
@@ -35,10 +43,7 @@ func operon() {
 		DisableFlagParsing: true,
 		Run:                func(_ *cobra.Command, args []string) { os.Exit(cli.Main(args, os.Stdout, os.Stderr)) },
 	})
-	if err := cmd.ExecuteContext(context.Background()); err != nil {
-		fmt.Fprintln(os.Stderr, "operon:", err)
-		os.Exit(1)
-	}
+	return cmd
 }
 
 func TestScripts(t *testing.T) {

@@ -13,6 +13,7 @@ import (
 	"github.com/operon-dev/operon/cmd/operon/scaffold/gomodule"
 	"github.com/operon-dev/operon/cmd/operon/scaffold/layout"
 	"github.com/operon-dev/operon/cmd/operon/scaffold/project"
+	"github.com/operon-dev/operon/cmd/operon/scaffold/templates"
 )
 
 // A gvk is the group, version and kind that a verb is about, as the flags have them.
@@ -48,7 +49,11 @@ type subject struct {
 	project *project.Project
 	// Header is at the top of Go files.
 	Header string
+	// templates are what its files are made from.
+	templates templates.Set
 }
+
+func (s *subject) from() templates.Set { return s.templates }
 
 // subjectOf returns the subject of a resource. It reads go.mod and the boilerplate.
 func subjectOf(set *fileset.Set, p *project.Project, r *project.Resource) (*subject, error) {

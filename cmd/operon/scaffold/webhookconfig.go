@@ -7,7 +7,6 @@ import (
 	"github.com/operon-dev/operon/cmd/operon/scaffold/fileset"
 	"github.com/operon-dev/operon/cmd/operon/scaffold/layout"
 	"github.com/operon-dev/operon/cmd/operon/scaffold/splice"
-	"github.com/operon-dev/operon/cmd/operon/scaffold/templates"
 )
 
 // planWebhookConfig plans what config has for webhooks: the service, the certificate, and what puts them together.
@@ -63,7 +62,7 @@ func enableWebhooks(text string, data *webhookData) (string, error) {
 	if strings.Contains(text, kubebuilderAny) {
 		return enableKubebuilders(text, data)
 	}
-	replacements, err := templates.Render("webhook/replacements.yaml", data)
+	replacements, err := data.from().Render("webhook/replacements.yaml", data)
 	if err != nil || strings.Contains(text, "name: webhook-service, fieldPath: metadata.name") {
 		return text, err
 	}
@@ -147,7 +146,7 @@ func (rm *removal) webhookConfig(data *webhookData) error {
 			return err
 		}
 	}
-	replacements, err := templates.Render("webhook/replacements.yaml", data)
+	replacements, err := data.from().Render("webhook/replacements.yaml", data)
 	if err != nil {
 		return err
 	}

@@ -99,6 +99,15 @@ func (s *Set) Read(path string) (string, error) {
 	return string(f.is), nil
 }
 
+// Before returns what a file has on the disk, or "" where there is none.
+func (s *Set) Before(path string) string {
+	f, err := s.load(path)
+	if err != nil {
+		return ""
+	}
+	return string(f.was)
+}
+
 // Exists reports whether the plan has a file.
 func (s *Set) Exists(path string) bool {
 	f, err := s.load(path)

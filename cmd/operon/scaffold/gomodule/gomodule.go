@@ -112,6 +112,18 @@ func mergeSums(sums ...string) string {
 	return strings.Join(lines, "\n") + "\n"
 }
 
+// Parse reads a go.mod. The error is one sentence: the first of what is wrong, and where.
+func Parse(mod string) (*modfile.File, error) {
+	file, err := modfile.Parse("go.mod", []byte(mod), nil)
+	if list, ok := err.(modfile.ErrorList); ok && len(list) > 0 {
+		err = &list[0]
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w: mend go.mod first, nothing is changed", err)
+	}
+	return file, nil
+}
+
 // Path is the path of the module that a go.mod describes, or "".
 func Path(mod string) string { return modfile.ModulePath([]byte(mod)) }
 

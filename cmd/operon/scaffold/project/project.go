@@ -112,6 +112,15 @@ func Parse(data []byte) (*Project, error) {
 // Root is the directory that the project was read from, or is made for.
 func (p *Project) Root() string { return p.root }
 
+// CLIVersion is the version of kubebuilder that made the project, or "" where another program did.
+func (p *Project) CLIVersion() string {
+	var version string
+	if json.Unmarshal(p.extra["cliVersion"], &version) != nil {
+		return ""
+	}
+	return version
+}
+
 // Marshal returns the content of the PROJECT file.
 func (p *Project) Marshal() ([]byte, error) {
 	data, err := yaml.Marshal(p)

@@ -65,9 +65,14 @@ func importLine(fset *token.FileSet, file *ast.File, path string) int {
 	return fset.Position(file.Name.End()).Line
 }
 
+// standard is what import paths of the standard library begin with. A path without a dot can be a module's of one's own, too.
+var standard = strings.Fields(`archive bufio bytes cmp compress container context crypto database debug embed encoding errors expvar
+	flag fmt go hash html image index io iter log maps math mime net os path plugin reflect regexp runtime slices sort strconv strings
+	structs sync syscall testing text time unicode unique unsafe weak`)
+
 func isStandard(path string) bool {
 	first, _, _ := strings.Cut(path, "/")
-	return !strings.Contains(first, ".")
+	return slices.Contains(standard, first)
 }
 
 // setApart puts an empty line between a new import and its neighbours, where they are not of the same owner.
@@ -96,6 +101,9 @@ func setApart(src, line, path string) string {
 // owner is the part of an import path that says whose it is.
 func owner(path string) string {
 	parts := strings.SplitN(path, "/", 3)
+	if !strings.Contains(parts[0], ".") {
+		return parts[0] // a module of one word
+	}
 	return strings.Join(parts[:min(len(parts), 2)], "/")
 }
 

@@ -84,6 +84,16 @@ func TestAddImportSetsOwnersApartAndKeepsNames(t *testing.T) {
 	if err != nil || bare != "package p\n\nimport (\n\t\"context\"\n\n\tctrl \"github.com/operon-dev/operon\"\n)\n" {
 		t.Errorf("standard library, without a marker: %v\n%s", err, bare)
 	}
+
+	own := "package p\n\nimport (\n\tctrl \"github.com/operon-dev/operon\"\n\n\tappsv1 \"app/api/v1\"\n)\n"
+	own, _, err = AddImport(own, "context", "context")
+	if err == nil {
+		own, _, err = AddImport(own, "controller", "app/internal/controller")
+	}
+	want = "package p\n\nimport (\n\t\"context\"\n\n\tctrl \"github.com/operon-dev/operon\"\n\n\tappsv1 \"app/api/v1\"\n\t\"app/internal/controller\"\n)\n"
+	if err != nil || own != want {
+		t.Errorf("a module of one word: %v\n%s", err, own)
+	}
 }
 
 func TestRemoveStatementTakesNoMoreThanIsMeant(t *testing.T) {

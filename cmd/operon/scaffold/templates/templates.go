@@ -4,6 +4,7 @@ import (
 	"embed"
 	"fmt"
 	"go/format"
+	"io/fs"
 	"path"
 	"strings"
 	"text/template"
@@ -12,12 +13,30 @@ import (
 //go:embed init api webhook
 var files embed.FS
 
-// Render fills in the template of a name, as in "init/main.go".
-func Render(name string, data any) (string, error) {
-	// What templates share is defined in kind.go.tmpl.
-	tmpl, err := template.ParseFS(files, name+".tmpl", "api/kind.go.tmpl")
-	if err != nil {
+// A Set is the templates of one scaffold. The zero value is the one of this command.
+type Set struct {
+	// Name is what people know the scaffold by; empty for that of this command.
+	Name string
+
+	files fs.FS
+}
+
+// FromFS returns the templates below a directory tree that is laid out as this package's.
+func FromFS(name string, files fs.FS) Set { return Set{Name: name, files: files} }
+
+// Render fills in the template of a name, as in "init/main.go". The error is fs.ErrNotExist where the set has none of that name.
+func (s Set) Render(name string, data any) (string, error) {
+	from := s.files
+	if from == nil {
+		from = files
+	}
+	if _, err := fs.Stat(from, name+".tmpl"); err != nil {
 		return "", err
+	}
+	// What templates share is defined in kind.go.tmpl.
+	tmpl, err := template.ParseFS(from, name+".tmpl", "api/kind.go.tmpl")
+	if err != nil {
+		return "", fmt.Errorf("template %s: %w", name, err)
 	}
 	var b strings.Builder
 	if err := tmpl.ExecuteTemplate(&b, path.Base(name)+".tmpl", data); err != nil {

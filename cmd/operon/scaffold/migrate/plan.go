@@ -1,0 +1,212 @@
+package migrate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"golang.org/x/mod/modfile"
+
+	"github.com/operon-dev/operon/cmd/operon/scaffold/fileset"
+	"github.com/operon-dev/operon/cmd/operon/scaffold/gomodule"
+	"github.com/operon-dev/operon/cmd/operon/scaffold/origin"
+	"github.com/operon-dev/operon/cmd/operon/scaffold/project"
+	"github.com/operon-dev/operon/cmd/operon/scaffold/worktree"
+)
+
+// ErrMigrated says that a project is on Operon already.
+var ErrMigrated = errors.New("the project is on Operon already: there is nothing to move")
+
+// Options are how a project is moved.
+type Options struct {
+	// Compat leaves imports as they are, and has go.mod replace controller-runtime by the module that is Operon under its name.
+	Compat bool
+	// NoBuild leaves out compiling the result.
+	NoBuild bool
+	// Force moves a project with changes that are not committed.
+	Force bool
+	// From is where Operon is to be had.
+	From origin.Origin
+}
+
+// A Plan is a project as it will be on Operon.
+type Plan struct {
+	// Set is the changes.
+	Set *fileset.Set
+	// Notes are sentences on what is left for a person.
+	Notes []string
+
+	module  string // the project's module
+	vendors bool
+}
+
+// New plans the move of the project that is in root. It returns ErrMigrated where there is nothing to move.
+// Progress is told to say.
+func New(ctx context.Context, p *project.Project, opts Options, say func(string)) (*Plan, error) {
+	if !slices.ContainsFunc(p.Layout, func(plugin string) bool { return strings.Contains(plugin, "go.kubebuilder.io/v") }) {
+		return nil, fmt.Errorf("the project is laid out as %s, which has no Go code to move: operon migrate is for operators in Go", strings.Join(p.Layout, ","))
+	}
+	plan := &Plan{Set: fileset.New(p.Root(), true)}
+	// Not by way of the set: what go.mod becomes is shown last.
+	data, err := os.ReadFile(filepath.Join(p.Root(), "go.mod"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, errors.New("the project has no go.mod, so it is no Go module: operon migrate is for operators in Go")
+	}
+	if err != nil {
+		return nil, err
+	}
+	mod := string(data)
+	if err := onControllerRuntime(mod); err != nil {
+		return nil, err
+	}
+	if !opts.Force {
+		if err := worktree.CheckClean(ctx, p.Root()); err != nil {
+			return nil, err
+		}
+	}
+	changes := append([]move{}, moves...)
+	if !opts.Compat {
+		changes = append(changes, dropAssets, moveImports)
+	}
+	if err := plan.moveFiles(changes, opts); err != nil {
+		return nil, err
+	}
+	if err := plan.moveModule(mod, opts); err != nil {
+		return nil, err
+	}
+	if err := plan.verify(ctx, opts, say); err != nil {
+		return nil, err
+	}
+	return plan, nil
+}
+
+// onControllerRuntime returns an error unless a go.mod says that its module is on controller-runtime, and on that of its own name.
+func onControllerRuntime(mod string) error {
+	file, err := gomodule.Parse(mod)
+	if err != nil {
+		return err
+	}
+	requires := func(path string) bool {
+		return slices.ContainsFunc(file.Require, func(r *modfile.Require) bool { return r.Mod.Path == path && !r.Indirect })
+	}
+	for _, r := range file.Replace {
+		if r.Old.Path == gomodule.ControllerRuntime && strings.HasSuffix(r.New.Path, compatModule) {
+			return ErrMigrated
+		}
+	}
+	switch {
+	case requires(gomodule.ControllerRuntime):
+		return nil
+	case requires(origin.Library):
+		return ErrMigrated
+	default:
+		return fmt.Errorf("go.mod does not require %s, so there is nothing to move from", gomodule.ControllerRuntime)
+	}
+}
+
+// moveFiles plans the changes of all files but go.mod.
+func (p *Plan) moveFiles(changes []move, opts Options) error {
+	root := p.Set.Root()
+	var modules, mentions []string
+	err := filepath.WalkDir(root, func(full string, d fs.DirEntry, err error) error {
+		if err != nil || full == root {
+			return err
+		}
+		rel, err := filepath.Rel(root, full)
+		if err != nil {
+			return err
+		}
+		rel = filepath.ToSlash(rel)
+		if d.IsDir() {
+			name := d.Name()
+			if name == "vendor" {
+				p.vendors = p.vendors || rel == name
+				return fs.SkipDir
+			}
+			if name == "testdata" || name == "node_modules" || rel == "bin" || strings.HasPrefix(name, ".git") || strings.HasPrefix(name, "_") {
+				return fs.SkipDir
+			}
+			if _, err := os.Stat(filepath.Join(full, "go.mod")); err == nil {
+				modules = append(modules, rel)
+				return fs.SkipDir
+			}
+			return nil
+		}
+		if !d.Type().IsRegular() {
+			return nil
+		}
+		return p.moveFile(rel, changes, opts, &mentions)
+	})
+	if err != nil {
+		return err
+	}
+	for _, module := range modules {
+		p.note("%s is a module of its own, and stays as it is: move it likewise if it is on controller-runtime", module)
+	}
+	for _, file := range mentions {
+		p.note("%s names %s still", file, gomodule.ControllerRuntime)
+	}
+	if p.vendors {
+		p.note("vendor holds the modules of before: go mod vendor makes it anew")
+	}
+	return nil
+}
+
+// moveFile plans the change of one file.
+func (p *Plan) moveFile(rel string, changes []move, opts Options, mentions *[]string) error {
+	switch {
+	case path.Ext(rel) == ".go":
+		data, err := os.ReadFile(filepath.Join(p.Set.Root(), filepath.FromSlash(rel)))
+		if err != nil {
+			return err
+		}
+		text := string(data)
+		if !strings.Contains(text, gomodule.ControllerRuntime) {
+			return nil
+		}
+		if !imports(text, gomodule.ControllerRuntime) {
+			_, err := parse(rel, text)
+			return err
+		}
+		moved, err := apply(rel, text, changes...)
+		if err != nil {
+			return err
+		}
+		for line := range strings.Lines(moved) {
+			if strings.HasPrefix(line, "//go:generate") && strings.Contains(line, gomodule.ControllerRuntime) && !opts.Compat {
+				*mentions = append(*mentions, rel)
+				break
+			}
+		}
+		return p.Set.Edit(rel, func(string) (string, error) { return moved, nil })
+	case path.Base(rel) == "Dockerfile":
+		return p.Set.Edit(rel, func(text string) (string, error) { return moveDockerfile(text), nil })
+	case opts.Compat:
+		return nil
+	case rel == "Makefile":
+		return p.Set.Edit(rel, func(text string) (string, error) {
+			result := moveMakefile(text)
+			if len(result.left) > 0 {
+				p.note("Makefile: left as they are: %s", strings.Join(result.left, ", "))
+			}
+			return result.text, nil
+		})
+	case slices.Contains([]string{".yml", ".yaml", ".mk", ".sh", ".toml"}, path.Ext(rel)):
+		data, err := os.ReadFile(filepath.Join(p.Set.Root(), filepath.FromSlash(rel)))
+		if err == nil && strings.Contains(string(data), gomodule.ControllerRuntime) {
+			*mentions = append(*mentions, rel)
+		}
+		return err
+	}
+	return nil
+}
+
+func (p *Plan) note(format string, args ...any) {
+	p.Notes = append(p.Notes, fmt.Sprintf(format, args...))
+}
