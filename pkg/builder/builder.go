@@ -104,7 +104,7 @@ func (blder *TypedBuilder[request]) WithEventFilter(p predicate.Predicate) *Type
 	return blder
 }
 
-// WithOptions sets the controller's options, except for the reconciler, which Build gets.
+// WithOptions sets the controller's options, except for the reconciler, which Build gets: it fails if there is one here.
 func (blder *TypedBuilder[request]) WithOptions(options controller.TypedOptions[request]) *TypedBuilder[request] {
 	blder.options = options
 	return blder
@@ -134,12 +134,18 @@ func (blder *TypedBuilder[request]) Build(r reconcile.TypedReconciler[request]) 
 	if r == nil {
 		return nil, errors.New("must provide a non-nil Reconciler")
 	}
+	if blder.options.Reconciler != nil {
+		return nil, errors.New("reconciler was set via WithOptions() and via Build() or Complete(): give it once")
+	}
 	if blder.mgr == nil {
 		return nil, errors.New("must provide a non-nil Manager")
 	}
 	kind, err := blder.kind()
 	if err != nil {
 		return nil, err
+	}
+	if len(blder.owned) > 0 && len(blder.target) == 0 {
+		return nil, errors.New("Owns() can only be used together with For()")
 	}
 	name, err := blder.controllerName(kind)
 	if err != nil {
@@ -168,7 +174,7 @@ func (blder *TypedBuilder[request]) kind() (schema.GroupVersionKind, error) {
 		return schema.GroupVersionKind{}, nil
 	case 1:
 	default:
-		return schema.GroupVersionKind{}, errors.New("For(...) should only be called once: a controller reconciles one kind")
+		return schema.GroupVersionKind{}, errors.New("For(...) should only be called once, could not assign multiple objects for reconciliation")
 	}
 	object := blder.target[0].object
 	if object == nil {
@@ -186,7 +192,7 @@ func (blder *TypedBuilder[request]) controllerName(kind schema.GroupVersionKind)
 	case blder.name != "":
 		return blder.name, nil
 	case kind.Empty():
-		return "", errors.New("controller without a name: one without For(...) needs Named(...)")
+		return "", errors.New("controller without a name: one of For() or Named() must be called")
 	}
 	return strings.ToLower(kind.Kind), nil
 }
@@ -217,16 +223,13 @@ func (blder *TypedBuilder[request]) allSources() ([]source.TypedSource[request],
 		return nil
 	}
 	for _, in := range blder.target {
-		h, err := forRequests[request](&handler.EnqueueRequestForObject{})
+		h, err := forRequests[request]("For", &handler.EnqueueRequestForObject{})
 		if err != nil {
-			return nil, fmt.Errorf("For(%T): %w", in.object, err)
+			return nil, err
 		}
 		if err := add(in.object, in.projection, h, in.predicates); err != nil {
 			return nil, fmt.Errorf("For(%T): %w", in.object, err)
 		}
-	}
-	if len(blder.owned) > 0 && len(blder.target) == 0 {
-		return nil, errors.New("Owns() can only be used together with For()")
 	}
 	for _, in := range blder.owned {
 		var opts []handler.OwnerOption
@@ -234,9 +237,9 @@ func (blder *TypedBuilder[request]) allSources() ([]source.TypedSource[request],
 			opts = append(opts, handler.OnlyControllerOwner())
 		}
 		owner := handler.EnqueueRequestForOwner(blder.mgr.GetScheme(), blder.mgr.GetRESTMapper(), blder.target[0].object, opts...)
-		h, err := forRequests[request](owner)
+		h, err := forRequests[request]("Owns", owner)
 		if err != nil {
-			return nil, fmt.Errorf("Owns(%T): %w", in.object, err)
+			return nil, err
 		}
 		if err := add(in.object, in.projection, h, in.predicates); err != nil {
 			return nil, fmt.Errorf("Owns(%T): %w", in.object, err)
@@ -248,16 +251,17 @@ func (blder *TypedBuilder[request]) allSources() ([]source.TypedSource[request],
 		}
 	}
 	if len(sources)+len(blder.sources) == 0 {
-		return nil, errors.New("there are no watches configured, controller will never get triggered: use For(), Owns(), Watches() or WatchesRawSource()")
+		return nil, errors.New("there are no watches configured, controller will never get triggered. Use For(), Owns(), Watches() or WatchesRawSource() to set them up")
 	}
 	return append(sources, blder.sources...), nil
 }
 
-// forRequests returns h as a handler for requests of another type, which it can only be if it is the same type.
-func forRequests[request comparable](h handler.EventHandler) (handler.TypedEventHandler[client.Object, request], error) {
+// forRequests returns the handler of a method as one for requests of another type, which it can only be if it is the
+// same type.
+func forRequests[request comparable](method string, h handler.EventHandler) (handler.TypedEventHandler[client.Object, request], error) {
 	same, ok := h.(handler.TypedEventHandler[client.Object, request])
 	if !ok {
-		return nil, fmt.Errorf("only for requests of type %T, not %T", reconcile.Request{}, *new(request))
+		return nil, fmt.Errorf("%s() can only be used with %T, got %T", method, reconcile.Request{}, *new(request))
 	}
 	return same, nil
 }

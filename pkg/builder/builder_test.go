@@ -63,6 +63,9 @@ type fakeCache struct {
 	informers map[string]*fakeInformer // by the Go type that was asked for
 }
 
+// Started marks a cache that tells what is in the way of an informer.
+func (c *fakeCache) Started() <-chan struct{} { return nil }
+
 func (c *fakeCache) GetInformer(_ context.Context, obj client.Object, _ ...cache.InformerGetOption) (cache.Informer, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -251,7 +254,7 @@ func TestBuildSaysWhatIsWrong(t *testing.T) {
 		"For unknown type": {func() error { return ControllerManagedBy(newManager()).For(&unknown{}).Complete(noop) }, "*builder.unknown"},
 		"Owns without For": {func() error { return ControllerManagedBy(newManager()).Named("a").Owns(&corev1.Pod{}).Complete(noop) }, "together with For()"},
 		"nothing to watch": {func() error { return ControllerManagedBy(newManager()).Named("a").Complete(noop) }, "no watches configured"},
-		"no name":          {func() error { return ControllerManagedBy(newManager()).Watches(&corev1.Pod{}, h).Complete(noop) }, "needs Named"},
+		"no name":          {func() error { return ControllerManagedBy(newManager()).Watches(&corev1.Pod{}, h).Complete(noop) }, "Named() must be called"},
 		"metadata of a mystery": {func() error {
 			return ControllerManagedBy(newManager()).For(&corev1.Pod{}).WatchesMetadata(&unknown{}, h).Complete(noop)
 		}, "Watches(*builder.unknown)"},
@@ -259,6 +262,9 @@ func TestBuildSaysWhatIsWrong(t *testing.T) {
 			other := reconcile.TypedFunc[string](func(context.Context, string) (reconcile.Result, error) { return reconcile.Result{}, nil })
 			return TypedControllerManagedBy[string](newManager()).For(&corev1.Pod{}).Complete(other)
 		}, "reconcile.Request"},
+		"two reconcilers": {func() error {
+			return ControllerManagedBy(newManager()).For(&corev1.Pod{}).WithOptions(controller.Options{Reconciler: noop}).Complete(noop)
+		}, "via WithOptions() and via Build()"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -110,6 +110,9 @@ func (c *stores) Start(ctx context.Context) error {
 	return nil
 }
 
+// NeedLeaderElection says no: reads are for everybody.
+func (c *stores) NeedLeaderElection() bool { return false }
+
 // Started is closed when the cache can be read from; reads then wait for no more than what they ask for. The manager
 // waits for it, so that one resource that cannot be listed does not hold up the controllers of others.
 func (c *stores) Started() <-chan struct{} { return c.crew.started.Done() }
@@ -293,7 +296,7 @@ func (c *stores) readable(ctx context.Context, p *place, f form) (*store, error)
 	for {
 		if err := ctx.Err(); err != nil {
 			// A reconciler that comes to its end must not start a watch that outlives its controller.
-			return nil, fmt.Errorf("%s (%s): %w", p.gvr.GroupResource(), f, err)
+			return nil, &notFilled{what: fmt.Sprintf("%s (%s)", p.gvr.GroupResource(), f), ctx: err}
 		}
 		s, _, err := c.claim(p, f, toRead)
 		if err != nil {
@@ -307,4 +310,4 @@ func (c *stores) readable(ctx context.Context, p *place, f form) (*store, error)
 	}
 }
 
-var errStartedTwice = errors.New("the cache has been started before")
+var errStartedTwice = errors.New("informer already started: a cache can be started once")

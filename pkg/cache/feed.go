@@ -199,6 +199,7 @@ type sink struct {
 var (
 	_ toolscache.ReflectorStore         = &sink{}
 	_ toolscache.ReflectorBookmarkStore = &sink{}
+	_ toolscache.TransformingStore      = &sink{}
 )
 
 // Add implements toolscache.ReflectorStore.
@@ -238,6 +239,13 @@ func (k *sink) Replace(list []any, rv string) error {
 	entries := make([]*entry, 0, len(list))
 	relatives := newRelatives(k.feed.store)
 	for i, obj := range list {
+		list[i] = nil
+		if e, ok := obj.(*entry); ok {
+			if k.feed.store.feedFor(e.meta.Namespace) == k.feed {
+				entries = append(entries, e)
+			}
+			continue
+		}
 		e, err := k.entry(obj)
 		if err != nil {
 			k.logger.Error(err, "An object is not cached")
@@ -247,10 +255,23 @@ func (k *sink) Replace(list []any, rv string) error {
 			relatives.adopt(e)
 			entries = append(entries, e)
 		}
-		list[i] = nil
 	}
 	k.feed.store.replace(k.feed, k.plan, entries, rv)
 	return nil
+}
+
+// Transformer implements toolscache.TransformingStore. A list that is streamed is collected by the Reflector before it
+// comes to Replace: as entries, which take a fraction of the memory. What cannot be admitted is left for Replace.
+func (k *sink) Transformer() toolscache.TransformFunc {
+	relatives := newRelatives(k.feed.store)
+	return func(obj any) (any, error) {
+		e, err := k.entry(obj)
+		if err != nil || e == nil {
+			return obj, nil
+		}
+		relatives.adopt(e)
+		return e, nil
+	}
 }
 
 // Bookmark implements toolscache.ReflectorBookmarkStore.

@@ -57,7 +57,8 @@ func (c *stores) informer(ctx context.Context, p *place, f form, opts []Informer
 	}
 	blocks := c.crew.started.isOpen() && (o.BlockUntilSynced == nil || *o.BlockUntilSynced)
 	if blocks && ctx.Err() != nil && !p.wanted(f) {
-		return nil, fmt.Errorf("%s (%s): %w", p.gvr.GroupResource(), f, ctx.Err()) // it would start what nobody waits for
+		// It would start what nobody waits for.
+		return nil, &notFilled{what: fmt.Sprintf("%s (%s)", p.gvr.GroupResource(), f), ctx: ctx.Err()}
 	}
 	s, held, err := c.claim(p, f, toHandle)
 	if err != nil {

@@ -151,11 +151,14 @@ func TestListFindsWhatIsAskedFor(t *testing.T) {
 		if err := c.List(ctx, &l, client.Limit(3)); err != nil || len(l.Items) != 3 {
 			t.Errorf("%d items, %v", len(l.Items), err)
 		}
+		if err := c.List(ctx, &corev1.ConfigMapList{}, client.Limit(3), client.Continue(l.Continue)); l.Continue != "continue-not-supported" || err == nil {
+			t.Errorf("a list in pieces can be gone on with: continue %q, %v", l.Continue, err)
+		}
 	})
 	t.Run("errors", func(t *testing.T) {
 		for what, opt := range map[string]client.ListOption{
 			`field "smell" has no index in the cache: add one with IndexField`: client.MatchingFields{"smell": "good"},
-			"Continue is not supported":                                        client.Continue("x"),
+			"continue list option is not supported":                            client.Continue("x"),
 			"knows no operator":                                                client.MatchingFieldsSelector{Selector: oddSelector{fields.OneTermEqualSelector("data", "x")}},
 		} {
 			err := c.List(ctx, &corev1.ConfigMapList{}, opt)

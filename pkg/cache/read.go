@@ -11,7 +11,11 @@ import (
 	"github.com/operon-dev/operon/pkg/client"
 )
 
-var errContinue = errors.New("a cache does not list in pieces: the option Continue is not supported")
+// noContinue is the token of every list, as in controller-runtime. It leads to errContinue: who lists in pieces learns it the
+// first time, not on the day when there is more than one piece.
+const noContinue = "continue-not-supported"
+
+var errContinue = errors.New("continue list option is not supported by the cache")
 
 // Get implements client.Reader.
 func (c *stores) Get(ctx context.Context, key client.ObjectKey, out client.Object, opts ...client.GetOption) error {
@@ -52,7 +56,8 @@ func (c *stores) lookUp(ctx context.Context, p *place, f form, key client.Object
 	return obj, e.private(), s, err
 }
 
-// List implements client.Reader. The order of the objects is not defined.
+// List implements client.Reader. The order of the objects is not defined. A list always has a continue token,
+// and to ask for its continuation is an error: a cache does not list in pieces.
 func (c *stores) List(ctx context.Context, list client.ObjectList, opts ...client.ListOption) error {
 	p, f, err := c.placeOf(list)
 	if err != nil {
@@ -68,6 +73,7 @@ func (c *stores) List(ctx context.Context, list client.ObjectList, opts ...clien
 	if o.UnsafeDisableDeepCopy != nil {
 		share = *o.UnsafeDisableDeepCopy
 	}
+	list.SetContinue(noContinue)
 	return setItems(p.resource, f, list, found, share)
 }
 

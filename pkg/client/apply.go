@@ -17,9 +17,10 @@ import (
 
 // applied is an apply configuration as it is sent, with the object that it names.
 type applied struct {
-	gvk  schema.GroupVersionKind
-	at   place
-	body []byte
+	gvk     schema.GroupVersionKind
+	at      place
+	version string // the resourceVersion, if it says one
+	body    []byte
 }
 
 // encodeApply encodes config. Everything else about it is read from the encoded form: the accessors of generated types
@@ -43,7 +44,7 @@ func encodeApply(config runtime.ApplyConfiguration) (applied, error) {
 	if gvk.Version == "" {
 		return applied{}, runtime.NewMissingVersionErr(fmt.Sprintf("%T: apply configurations must name their version", config))
 	}
-	return applied{gvk: gvk, at: place{namespace: named.Namespace, name: named.Name}, body: body}, nil
+	return applied{gvk: gvk, at: place{namespace: named.Namespace, name: named.Name}, version: named.ResourceVersion, body: body}, nil
 }
 
 // Apply implements Writer.

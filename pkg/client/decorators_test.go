@@ -129,7 +129,7 @@ func TestANamespacedClientStaysInItsNamespace(t *testing.T) {
 				t.Errorf("%s was sent to %s", name, got.Path)
 			}
 		}
-		if err := do("there"); err == nil || !strings.Contains(err.Error(), `"there"`) {
+		if err := do("there"); err == nil || !strings.Contains(err.Error(), `namespace "there" does not match the namespace "here"`) {
 			t.Errorf("%s of another namespace: %v", name, err)
 		}
 		if sent := s.sent(); len(sent) != 0 {

@@ -3,7 +3,6 @@ package client
 import (
 	"context"
 	"fmt"
-	"reflect"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime"
@@ -38,7 +37,7 @@ func (c *namespacedClient) place(obj Object) error {
 
 func (c *namespacedClient) within(namespace, name string) (string, error) {
 	if namespace != "" && namespace != c.namespace {
-		return "", fmt.Errorf("%q is in namespace %q, and this client works in namespace %q only", name, namespace, c.namespace)
+		return "", fmt.Errorf("%q: namespace %q does not match the namespace %q, which is the only one that this client works in", name, namespace, c.namespace)
 	}
 	return c.namespace, nil
 }
@@ -60,12 +59,9 @@ func (c *namespacedClient) placeConfig(config runtime.ApplyConfiguration) error 
 		u.SetNamespace(namespace)
 		return nil
 	}
-	// Generated apply configurations all have this method, each with a result of its own type.
-	set := reflect.ValueOf(config).MethodByName("WithNamespace")
-	if !set.IsValid() || set.Type().NumIn() != 1 || set.Type().In(0).Kind() != reflect.String {
+	if !callSetter(config, "WithNamespace", namespace) {
 		return fmt.Errorf("%T has no namespace, and no way to set one", config)
 	}
-	set.Call([]reflect.Value{reflect.ValueOf(namespace)})
 	return nil
 }
 

@@ -61,7 +61,7 @@ func (m MatchingLabelsSelector) ApplyToList(opts *ListOptions) {
 	if m.Selector == nil {
 		m.Selector = labels.Nothing()
 	}
-	opts.LabelSelector = m.Selector
+	opts.LabelSelector = m
 }
 
 // ApplyToDeleteAllOf implements DeleteAllOfOption.
@@ -93,7 +93,7 @@ func (m MatchingFieldsSelector) ApplyToList(opts *ListOptions) {
 	if m.Selector == nil {
 		m.Selector = fields.Nothing()
 	}
-	opts.FieldSelector = m.Selector
+	opts.FieldSelector = m
 }
 
 // ApplyToDeleteAllOf implements DeleteAllOfOption.

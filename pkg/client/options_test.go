@@ -1,10 +1,12 @@
 package client_test
 
 import (
+	"reflect"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/operon-dev/operon/pkg/client"
@@ -50,6 +52,22 @@ func TestOptionsThatAreStructsOverrideOnlyWhatTheySet(t *testing.T) {
 	} {
 		if diff := cmp.Diff(test.want, test.got); diff != "" {
 			t.Errorf("%s: -want +got:\n%s", name, diff)
+		}
+	}
+}
+
+func TestSelectorOptionsAreTheSelectorOfTheCall(t *testing.T) {
+	byLabel := client.MatchingLabelsSelector{Selector: labels.SelectorFromSet(labels.Set{"a": "1"})}
+	byField := client.MatchingFieldsSelector{Selector: fields.OneTermEqualSelector("f", "1")}
+	for name, test := range map[string]struct {
+		opts []client.ListOption
+		want client.ListOptions
+	}{
+		"given":       {[]client.ListOption{byLabel, byField}, client.ListOptions{LabelSelector: byLabel, FieldSelector: byField}},
+		"zero values": {[]client.ListOption{client.MatchingLabelsSelector{}, client.MatchingFieldsSelector{}}, client.ListOptions{LabelSelector: client.MatchingLabelsSelector{Selector: labels.Nothing()}, FieldSelector: client.MatchingFieldsSelector{Selector: fields.Nothing()}}},
+	} {
+		if got := (&client.ListOptions{}).ApplyOptions(test.opts); !reflect.DeepEqual(*got, test.want) {
+			t.Errorf("%s: got %#v, want %#v", name, *got, test.want)
 		}
 	}
 }

@@ -162,7 +162,8 @@ func (s *subResourceClient) Patch(ctx context.Context, obj Object, patch Patch, 
 	return about(r.gvk, at.key(), err)
 }
 
-// Apply implements SubResourceWriter.
+// Apply implements SubResourceWriter. With a body, the answer goes there; obj gets the resourceVersion of the answer, which is
+// that of the object.
 func (s *subResourceClient) Apply(ctx context.Context, obj runtime.ApplyConfiguration, opts ...SubResourceApplyOption) error {
 	a, err := encodeApply(obj)
 	if err != nil {
@@ -178,5 +179,12 @@ func (s *subResourceClient) Apply(ctx context.Context, obj runtime.ApplyConfigur
 		config, a.body = options.SubResourceBody, body.body
 	}
 	a.at = a.at.sub(s.name)
-	return about(a.gvk, a.at.key(), s.client.apply(ctx, a, config, &options.ApplyOptions))
+	if err := s.client.apply(ctx, a, config, &options.ApplyOptions); err != nil || options.SubResourceBody == nil {
+		return about(a.gvk, a.at.key(), err)
+	}
+	answered, err := encodeApply(config)
+	if err == nil && answered.version != "" {
+		setResourceVersion(obj, answered.version)
+	}
+	return about(a.gvk, a.at.key(), err)
 }

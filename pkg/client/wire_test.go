@@ -23,6 +23,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
+	autoscalingv1ac "k8s.io/client-go/applyconfigurations/autoscaling/v1"
 	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
 
 	"github.com/operon-dev/operon/pkg/client"
@@ -56,6 +58,26 @@ func metadataObject(gvk schema.GroupVersionKind) *metav1.PartialObjectMetadata {
 	m := &metav1.PartialObjectMetadata{ObjectMeta: named()}
 	m.SetGroupVersionKind(gvk)
 	return m
+}
+
+func TestAnAppliedScaleIsToldToItsBodyAndItsVersionToTheObject(t *testing.T) {
+	s := answering(t, `{"apiVersion":"autoscaling/v1","kind":"Scale","metadata":{"name":"d","namespace":"n","resourceVersion":"7"},"spec":{"replicas":2}}`)
+	c := s.client(t, client.Options{})
+	object := &unstructured.Unstructured{Object: map[string]any{"metadata": map[string]any{"name": "d", "namespace": "n"}}}
+	object.SetGroupVersionKind(appsv1.SchemeGroupVersion.WithKind("Deployment"))
+	typed := appsv1ac.Deployment("d", "n")
+	for form, of := range map[string]runtime.ApplyConfiguration{
+		"typed": typed, "unstructured": client.ApplyConfigurationFromUnstructured(object),
+	} {
+		scale := autoscalingv1ac.Scale()
+		must(t, form, c.SubResource("scale").Apply(t.Context(), of, &client.SubResourceApplyOptions{SubResourceBody: scale}, client.FieldOwner("me")))
+		if scale.Spec == nil || *scale.Spec.Replicas != 2 || *scale.ResourceVersion != "7" {
+			t.Errorf("%s: the body is %+v", form, scale)
+		}
+	}
+	if *typed.Kind != "Deployment" || *typed.ResourceVersion != "7" || object.GetKind() != "Deployment" || object.GetResourceVersion() != "7" {
+		t.Errorf("the objects are %+v and %v", typed, object.Object)
+	}
 }
 
 func TestWhereAndHowRequestsAreSent(t *testing.T) {

@@ -23,7 +23,8 @@ type Cluster interface {
 	// GetHTTPClient returns the HTTP client that everything else here uses.
 	GetHTTPClient() *http.Client
 
-	// GetConfig returns the configuration to reach the API server with. It is not to be changed.
+	// GetConfig returns the configuration to reach the API server with: a copy of
+	// what the cluster was made with. It is not to be changed.
 	GetConfig() *rest.Config
 
 	// GetCache returns the cache.
@@ -59,8 +60,8 @@ type Options struct {
 	// Kubernetes' own types. Another one that holds an operator's own types is nearly always better.
 	Scheme *runtime.Scheme
 
-	// MapperProvider makes the REST mapper, which maps kinds to resources. Nil
-	// means apiutil.NewDynamicRESTMapper.
+	// MapperProvider makes the REST mapper, which maps kinds to resources. Its
+	// error is that of New. Nil means apiutil.NewDynamicRESTMapper.
 	MapperProvider func(c *rest.Config, httpClient *http.Client) (meta.RESTMapper, error)
 
 	// Logger is what the cluster logs to. Unset means log.Log.

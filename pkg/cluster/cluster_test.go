@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -73,8 +74,11 @@ func TestDefaults(t *testing.T) {
 	if c.GetScheme() != scheme.Scheme {
 		t.Error("the scheme is not client-go's")
 	}
-	if c.GetConfig() == offline || c.GetConfig().UserAgent == "" || offline.UserAgent != "" {
-		t.Error("the configuration was not copied, or has no user agent")
+	if c.GetConfig() == offline {
+		t.Error("the configuration was not copied")
+	}
+	if diff := cmp.Diff(&rest.Config{Host: offline.Host}, c.GetConfig()); diff != "" {
+		t.Errorf("the configuration is not as it was given (-want +got):\n%s", diff)
 	}
 }
 
@@ -96,7 +100,7 @@ func TestAReaderOfTheUsersOwnIsKept(t *testing.T) {
 func TestErrorsNameThePart(t *testing.T) {
 	broken := errors.New("broken")
 	for want, change := range map[string]Option{
-		"REST mapper: broken": func(o *Options) {
+		"broken": func(o *Options) {
 			o.MapperProvider = func(*rest.Config, *http.Client) (meta.RESTMapper, error) { return nil, broken }
 		},
 		"cache: broken": func(o *Options) {

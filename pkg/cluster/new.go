@@ -28,6 +28,7 @@ func New(config *rest.Config, opts ...Option) (Cluster, error) {
 	for _, opt := range opts {
 		opt(&options)
 	}
+	given := rest.CopyConfig(config)
 	config = rest.CopyConfig(config)
 	if config.UserAgent == "" {
 		config.UserAgent = rest.DefaultKubernetesUserAgent()
@@ -37,7 +38,7 @@ func New(config *rest.Config, opts ...Option) (Cluster, error) {
 	}
 	mapper, err := options.MapperProvider(config, options.HTTPClient)
 	if err != nil {
-		return nil, fmt.Errorf("REST mapper: %w", err)
+		return nil, err
 	}
 
 	cacheOptions := options.Cache
@@ -94,7 +95,7 @@ func New(config *rest.Config, opts ...Option) (Cluster, error) {
 	}
 	return &cluster{
 		APIProvider: events,
-		config:      config,
+		config:      given,
 		httpClient:  options.HTTPClient,
 		scheme:      options.Scheme,
 		mapper:      mapper,
@@ -119,7 +120,13 @@ func (o *Options) setDefaults(config *rest.Config) error {
 		o.HTTPClient = made
 	}
 	if o.MapperProvider == nil {
-		o.MapperProvider = apiutil.NewDynamicRESTMapper
+		o.MapperProvider = func(config *rest.Config, httpClient *http.Client) (meta.RESTMapper, error) {
+			mapper, err := apiutil.NewDynamicRESTMapper(config, httpClient)
+			if err != nil {
+				return nil, fmt.Errorf("REST mapper: %w", err)
+			}
+			return mapper, nil
+		}
 	}
 	if o.NewCache == nil {
 		o.NewCache = cache.New

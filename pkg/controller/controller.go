@@ -84,10 +84,10 @@ func NewTypedUnmanaged[request comparable](name string, options TypedOptions[req
 
 func newController[request comparable](name string, mgr manager.Manager, options TypedOptions[request]) (*controller[request], error) {
 	if name == "" {
-		return nil, errors.New("controller without a name")
+		return nil, errors.New("must specify Name for Controller")
 	}
 	if options.Reconciler == nil {
-		return nil, fmt.Errorf("controller %q: no reconciler", name)
+		return nil, fmt.Errorf("controller %q: must specify Reconciler", name)
 	}
 	shared := sharedCollectors(metrics.Registry)
 	release := func() {}

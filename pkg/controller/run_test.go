@@ -455,8 +455,8 @@ func TestNew(t *testing.T) {
 
 	for name, try := range map[string]func() error{
 		"manager":    func() error { _, err := NewTyped("a", nil, options{Reconciler: noop}); return err },
-		"reconciler": func() error { _, err := NewTypedUnmanaged("a", options{}); return err },
-		"name":       func() error { _, err := NewTypedUnmanaged("", options{Reconciler: noop}); return err },
+		"Reconciler": func() error { _, err := NewTypedUnmanaged("a", options{}); return err },
+		"Name":       func() error { _, err := NewTypedUnmanaged("", options{Reconciler: noop}); return err },
 	} {
 		if err := try(); err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("without a %s: err = %v", name, err)

@@ -171,7 +171,8 @@ func UninstallCRDs(config *rest.Config, options CRDInstallOptions) error {
 
 // WaitForCRDs waits until every definition is established and each of its
 // served versions appears in discovery, for options.MaxTime at most. Its error
-// says which one is missing, and the server's reason if it gave one.
+// says which one is missing, and the server's reason if it gave one. The name of
+// a definition may be left out: plural and group tell it.
 func WaitForCRDs(config *rest.Config, crds []*apiextensionsv1.CustomResourceDefinition, options CRDInstallOptions) error {
 	options = options.withDefaults()
 	client, err := apiextensionsclient.NewForConfig(config)
@@ -191,7 +192,7 @@ func WaitForCRDs(config *rest.Config, crds []*apiextensionsv1.CustomResourceDefi
 				break
 			}
 			if err := wait(ctx, options.PollInterval); err != nil {
-				return fmt.Errorf("CustomResourceDefinition %s: not ready within %s: %w", crd.Name, options.MaxTime, missing)
+				return fmt.Errorf("CustomResourceDefinition %s: not ready within %s: %w", nameOf(crd), options.MaxTime, missing)
 			}
 		}
 	}
@@ -200,37 +201,49 @@ func WaitForCRDs(config *rest.Config, crds []*apiextensionsv1.CustomResourceDefi
 
 // missingOf returns what keeps a definition from being usable, or nil.
 func missingOf(ctx context.Context, client apiextensionsclient.CustomResourceDefinitionInterface, served discovery.DiscoveryInterface, crd *apiextensionsv1.CustomResourceDefinition) error {
-	current, err := client.Get(ctx, crd.Name, metav1.GetOptions{})
+	current, err := client.Get(ctx, nameOf(crd), metav1.GetOptions{})
 	if err != nil {
 		return err
 	}
-	established := false
-	reason := "not established yet"
-	for _, c := range current.Status.Conditions {
-		switch {
-		case c.Type == apiextensionsv1.Established && c.Status == apiextensionsv1.ConditionTrue:
-			established = true
-		case c.Status == apiextensionsv1.ConditionFalse:
-			reason = fmt.Sprintf("%s is false: %s: %s", c.Type, c.Reason, c.Message)
-		}
+	if err := established(current); err != nil {
+		return err
 	}
-	if !established {
-		return errors.New(reason)
-	}
-	for _, v := range current.Spec.Versions {
+	for _, v := range crd.Spec.Versions {
 		if !v.Served {
 			continue
 		}
-		gv := metav1.GroupVersion{Group: current.Spec.Group, Version: v.Name}.String()
+		gv := metav1.GroupVersion{Group: crd.Spec.Group, Version: v.Name}.String()
 		resources, err := served.ServerResourcesForGroupVersion(gv)
 		if err != nil {
 			return fmt.Errorf("%s: %w", gv, err)
 		}
-		if !lists(resources, current.Spec.Names.Plural) {
-			return fmt.Errorf("%s does not serve %s yet", gv, current.Spec.Names.Plural)
+		if !lists(resources, crd.Spec.Names.Plural) {
+			return fmt.Errorf("%s does not serve %s yet", gv, crd.Spec.Names.Plural)
 		}
 	}
 	return nil
+}
+
+// nameOf is the name of a definition, which the API server insists on, also where it is not filled in.
+func nameOf(crd *apiextensionsv1.CustomResourceDefinition) string {
+	if crd.Name != "" {
+		return crd.Name
+	}
+	return crd.Spec.Names.Plural + "." + crd.Spec.Group
+}
+
+// established is nil, or why a definition is not established.
+func established(crd *apiextensionsv1.CustomResourceDefinition) error {
+	reason := "not established yet"
+	for _, c := range crd.Status.Conditions {
+		switch {
+		case c.Type == apiextensionsv1.Established && c.Status == apiextensionsv1.ConditionTrue:
+			return nil
+		case c.Status == apiextensionsv1.ConditionFalse:
+			reason = fmt.Sprintf("%s is false: %s: %s", c.Type, c.Reason, c.Message)
+		}
+	}
+	return errors.New(reason)
 }
 
 func lists(resources *metav1.APIResourceList, plural string) bool {

@@ -11,6 +11,7 @@ import (
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 
 	"github.com/operon-dev/operon/pkg/client/config"
@@ -43,7 +44,7 @@ type Environment struct {
 
 	// Scheme is asked whether a CustomResourceDefinition's kind converts by hub and
 	// spokes, in which case Start points its conversion at the local webhook
-	// server. Nil means the scheme of client-go.
+	// server. Nil means the scheme of client-go, which Start fills in.
 	Scheme *runtime.Scheme
 
 	// Config is what talks to the API server, as a user who may do anything.
@@ -179,6 +180,9 @@ func (e *Environment) install() error {
 	crds.ErrorIfPathMissing = crds.ErrorIfPathMissing || e.ErrorIfCRDPathMissing
 	// What was merged is taken away from its first place: a second Start must not install it twice.
 	e.CRDs, e.CRDDirectoryPaths = nil, nil
+	if e.Scheme == nil {
+		e.Scheme = scheme.Scheme
+	}
 	if crds.Scheme == nil {
 		crds.Scheme = e.Scheme
 	}

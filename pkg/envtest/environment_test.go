@@ -16,6 +16,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/rest"
 )
@@ -355,6 +356,16 @@ func TestStartInstallsDefinitions(t *testing.T) {
 		}
 		if _, err := InstallCRDs(cfg, options); err != nil {
 			t.Errorf("right after they were removed: %v", err)
+		}
+	})
+	t.Run("a definition is waited for by plural and group", func(t *testing.T) {
+		crds, err := InstallCRDs(cfg, CRDInstallOptions{Paths: []string{dir}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		nameless := &apiextensionsv1.CustomResourceDefinition{Spec: crds[0].Spec}
+		if err := WaitForCRDs(cfg, []*apiextensionsv1.CustomResourceDefinition{nameless}, CRDInstallOptions{}); err != nil {
+			t.Error(err)
 		}
 	})
 	t.Run("a definition the server refuses is named", func(t *testing.T) {

@@ -20,7 +20,7 @@ type Finalizer interface {
 
 // Registerer takes Finalizers.
 type Registerer interface {
-	// Register has f do the work for key. It is an error if key is registered already, or if f is nil.
+	// Register has f do the work for key. It is an error if key is already registered, or if f is nil.
 	Register(key string, f Finalizer) error
 }
 
@@ -61,7 +61,7 @@ func (r *registry) Register(key string, f Finalizer) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if _, ok := r.byKey[key]; ok {
-		return fmt.Errorf("finalizer %q: registered already", key)
+		return fmt.Errorf("finalizer %q: already registered", key)
 	}
 	r.byKey[key] = f
 	r.keys = append(r.keys, key)

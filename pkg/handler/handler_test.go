@@ -187,10 +187,10 @@ func TestLoweredQueueKeepsAPriorityThatIsSet(t *testing.T) {
 	q := priorityqueue.New[string]("")
 	defer q.ShutDown()
 	seven := 7
-	low := lowered[string](q).(priorityqueue.PriorityQueue[string])
-	low.AddWithOpts(priorityqueue.AddOpts{Priority: &seven}, "set")
-	low.AddWithOpts(priorityqueue.AddOpts{}, "unset")
-	low.AddRateLimited("limited")
+	lowered := withPriority[string](q, &low).(priorityqueue.PriorityQueue[string])
+	lowered.AddWithOpts(priorityqueue.AddOpts{Priority: &seven}, "set")
+	lowered.AddWithOpts(priorityqueue.AddOpts{}, "unset")
+	lowered.AddRateLimited("limited")
 	want := map[string]int{"set": 7, "unset": LowPriority, "limited": LowPriority}
 	got := map[string]int{}
 	for range 3 {
@@ -199,6 +199,48 @@ func TestLoweredQueueKeepsAPriorityThatIsSet(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// lastAdd is a stand-in for a queue that can do nothing but AddWithOpts.
+type lastAdd struct {
+	priorityqueue.PriorityQueue[reconcile.Request]
+	opts priorityqueue.AddOpts
+}
+
+func (q *lastAdd) AddWithOpts(o priorityqueue.AddOpts, _ ...reconcile.Request) { q.opts = o }
+
+func TestAPriorityQueueIsAddedToInOneWayWhateverTheHandlerCalls(t *testing.T) {
+	for name, tt := range map[string]struct {
+		add  func(q workqueue.TypedRateLimitingInterface[reconcile.Request])
+		want priorityqueue.AddOpts
+	}{
+		"Add":            {func(q workqueue.TypedRateLimitingInterface[reconcile.Request]) { q.Add(named("w")) }, priorityqueue.AddOpts{}},
+		"AddAfter":       {func(q workqueue.TypedRateLimitingInterface[reconcile.Request]) { q.AddAfter(named("w"), 5) }, priorityqueue.AddOpts{After: 5}},
+		"AddRateLimited": {func(q workqueue.TypedRateLimitingInterface[reconcile.Request]) { q.AddRateLimited(named("w")) }, priorityqueue.AddOpts{RateLimited: true}},
+	} {
+		q := &lastAdd{}
+		h := WithLowPriorityWhenUnchanged(Funcs{
+			CreateFunc: func(_ context.Context, _ event.CreateEvent, q workqueue.TypedRateLimitingInterface[reconcile.Request]) {
+				tt.add(q)
+			},
+			UpdateFunc: func(_ context.Context, _ event.UpdateEvent, q workqueue.TypedRateLimitingInterface[reconcile.Request]) {
+				tt.add(q)
+			},
+		})
+		h.Create(t.Context(), event.CreateEvent{Object: pod("web", "1")}, q)
+		if diff := cmp.Diff(tt.want, q.opts); diff != "" {
+			t.Errorf("%s for a new object (-want +got):\n%s", name, diff)
+		}
+		h.Update(t.Context(), event.UpdateEvent{ObjectOld: pod("web", "1"), ObjectNew: pod("web", "2")}, q)
+		if diff := cmp.Diff(tt.want, q.opts); diff != "" {
+			t.Errorf("%s for a changed object (-want +got):\n%s", name, diff)
+		}
+		tt.want.Priority = &low
+		h.Update(t.Context(), event.UpdateEvent{ObjectOld: pod("web", "1"), ObjectNew: pod("web", "1")}, q)
+		if diff := cmp.Diff(tt.want, q.opts); diff != "" {
+			t.Errorf("%s for an unchanged object (-want +got):\n%s", name, diff)
+		}
 	}
 }
 

@@ -27,59 +27,75 @@ type lowWhenUnchanged[object client.Object, request comparable] struct {
 }
 
 func (h lowWhenUnchanged[object, request]) Create(ctx context.Context, e event.TypedCreateEvent[object], q workqueue.TypedRateLimitingInterface[request]) {
-	h.TypedEventHandler.Create(ctx, e, forCreate(e, q))
+	h.TypedEventHandler.Create(ctx, e, withPriority(q, ifUnchanged(e.IsInInitialList)))
 }
 
 func (h lowWhenUnchanged[object, request]) Update(ctx context.Context, e event.TypedUpdateEvent[object], q workqueue.TypedRateLimitingInterface[request]) {
-	h.TypedEventHandler.Update(ctx, e, forUpdate(e, q))
+	h.TypedEventHandler.Update(ctx, e, withPriority(q, ifUnchanged(sameVersion(e))))
+}
+
+// ifUnchanged returns the priority of requests whose event is about a change or not: nil means the queue's own.
+func ifUnchanged(unchanged bool) *int {
+	if unchanged {
+		return &low
+	}
+	return nil
 }
 
 // forCreate returns the queue to which the requests for e are to be added.
 func forCreate[object any, request comparable](e event.TypedCreateEvent[object], q workqueue.TypedRateLimitingInterface[request]) workqueue.TypedRateLimitingInterface[request] {
 	if e.IsInInitialList {
-		return lowered(q)
+		return withPriority(q, &low)
 	}
 	return q
 }
 
 // forUpdate returns the queue to which the requests for e are to be added.
 func forUpdate[object any, request comparable](e event.TypedUpdateEvent[object], q workqueue.TypedRateLimitingInterface[request]) workqueue.TypedRateLimitingInterface[request] {
-	if before, after := asObject(e.ObjectOld), asObject(e.ObjectNew); before != nil && after != nil &&
-		before.GetResourceVersion() == after.GetResourceVersion() {
-		return lowered(q)
+	if sameVersion(e) {
+		return withPriority(q, &low)
 	}
 	return q
 }
 
-func lowered[request comparable](q workqueue.TypedRateLimitingInterface[request]) workqueue.TypedRateLimitingInterface[request] {
+// sameVersion says whether nothing has happened to the object of an update.
+func sameVersion[object any](e event.TypedUpdateEvent[object]) bool {
+	before, after := asObject(e.ObjectOld), asObject(e.ObjectNew)
+	return before != nil && after != nil && before.GetResourceVersion() == after.GetResourceVersion()
+}
+
+// withPriority returns a queue that adds to q, with the priority, what is added without one.
+func withPriority[request comparable](q workqueue.TypedRateLimitingInterface[request], priority *int) workqueue.TypedRateLimitingInterface[request] {
 	if pq, ok := q.(priorityqueue.PriorityQueue[request]); ok {
-		return lowQueue[request]{pq}
+		return prioritized[request]{pq, priority}
 	}
 	return q
 }
 
 var low = LowPriority
 
-// lowQueue adds with LowPriority what is added without a priority.
-type lowQueue[request comparable] struct {
+// prioritized adds with a priority what is added without one. Whatever is called, it is AddWithOpts of the queue behind that
+// is called, so that who stands in for a queue has one method to write.
+type prioritized[request comparable] struct {
 	priorityqueue.PriorityQueue[request]
+	priority *int
 }
 
-func (q lowQueue[request]) Add(item request) {
+func (q prioritized[request]) Add(item request) {
 	q.AddWithOpts(priorityqueue.AddOpts{}, item)
 }
 
-func (q lowQueue[request]) AddAfter(item request, d time.Duration) {
+func (q prioritized[request]) AddAfter(item request, d time.Duration) {
 	q.AddWithOpts(priorityqueue.AddOpts{After: d}, item)
 }
 
-func (q lowQueue[request]) AddRateLimited(item request) {
+func (q prioritized[request]) AddRateLimited(item request) {
 	q.AddWithOpts(priorityqueue.AddOpts{RateLimited: true}, item)
 }
 
-func (q lowQueue[request]) AddWithOpts(o priorityqueue.AddOpts, items ...request) {
+func (q prioritized[request]) AddWithOpts(o priorityqueue.AddOpts, items ...request) {
 	if o.Priority == nil {
-		o.Priority = &low
+		o.Priority = q.priority
 	}
 	q.PriorityQueue.AddWithOpts(o, items...)
 }

@@ -17,10 +17,13 @@ var errStopping = errors.New("the manager is stopping and takes no new runnables
 type group struct {
 	name   string
 	failed func(error) // told of each runnable's error
+	// started waits until a runnable has started. A group that has it waits for those that come late, and what it
+	// returns is an error of theirs; those that are there from the beginning are the manager's to wait for.
+	started func(context.Context, Runnable) error
 
 	mu      sync.Mutex
 	waiting []Runnable
-	launch  func(Runnable) // nil until the group is started
+	launch  func(*run) // nil until the group is started
 	cancel  context.CancelFunc
 	stopped bool
 
@@ -31,6 +34,7 @@ type group struct {
 // run is one runnable that runs.
 type run struct {
 	runnable Runnable
+	waits    bool // for another one's start
 }
 
 func newGroup(name string, failed func(error)) *group {
@@ -45,7 +49,15 @@ func (g *group) add(r Runnable) error {
 	case g.stopped:
 		return errStopping
 	case g.launch != nil:
-		g.launch(r)
+		g.launch(&run{runnable: r})
+		if g.started != nil {
+			g.launch(&run{runnable: RunnableFunc(func(ctx context.Context) error {
+				if err := g.started(ctx, r); ctx.Err() == nil {
+					return err
+				}
+				return nil
+			}), waits: true})
+		}
 	default:
 		g.waiting = append(g.waiting, r)
 	}
@@ -61,19 +73,18 @@ func (g *group) start(ctx context.Context) {
 		return
 	}
 	ctx, g.cancel = context.WithCancel(ctx)
-	g.launch = func(r Runnable) {
-		this := &run{runnable: r}
+	g.launch = func(this *run) {
 		g.running[this] = struct{}{}
 		go func() {
 			// Deferred, so that a runnable that ends its goroutine is not waited for.
 			defer g.ended(this)
-			if err := r.Start(ctx); err != nil {
+			if err := this.runnable.Start(ctx); err != nil {
 				g.failed(err)
 			}
 		}()
 	}
 	for _, r := range g.waiting {
-		g.launch(r)
+		g.launch(&run{runnable: r})
 	}
 	g.waiting = nil
 }
@@ -111,7 +122,9 @@ func (g *group) members() []Runnable {
 	defer g.mu.Unlock()
 	members := slices.Clone(g.waiting)
 	for r := range g.running {
-		members = append(members, r.runnable)
+		if !r.waits {
+			members = append(members, r.runnable)
+		}
 	}
 	return members
 }
@@ -122,6 +135,9 @@ func (g *group) stillRunning() []string {
 	defer g.mu.Unlock()
 	counts := map[string]int{}
 	for r := range g.running {
+		if r.waits {
+			continue
+		}
 		counts[nameOf(r.runnable)]++
 	}
 	var names []string

@@ -44,7 +44,7 @@ func New(config *rest.Config, options Options) (Manager, error) {
 		return nil, err
 	}
 	m := newManager(main, options)
-	m.metrics = metrics
+	m.metricsServer = metrics
 	if err := m.setUpCertificates(); err != nil {
 		return nil, err
 	}
@@ -70,6 +70,7 @@ func newManager(main cluster.Cluster, options Options) *manager {
 	m.servers = newGroup("HTTP servers", m.failures.report)
 	m.webhooks = newGroup("webhooks", m.failures.report)
 	m.caches = newGroup("caches", m.failures.report)
+	m.caches.started = cacheStarted
 	m.always = newGroup("runnables without leader election", m.failures.report)
 	m.warmup = newGroup("warm-up", m.failures.report)
 	m.leading = newGroup("runnables with leader election", m.failures.report)

@@ -142,7 +142,7 @@ func TestMetricsOfTwoManagersAreServedSideBySide(t *testing.T) {
 func bound(t *testing.T, m *manager) string {
 	t.Helper()
 	<-m.Elected()
-	server := m.metrics.(interface{ GetBindAddr() string })
+	server := m.metricsServer.(interface{ GetBindAddr() string })
 	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
 		if address := server.GetBindAddr(); address != "" {
 			return address

@@ -64,7 +64,7 @@ func TestSettingsOfAManagerAreKept(t *testing.T) {
 func TestServersAreDisabledByAnEmptyAddressOrZero(t *testing.T) {
 	for _, address := range []string{"", "0"} {
 		m := offline(t, func(o *Options) { o.HealthProbeBindAddress, o.PprofBindAddress = address, address })
-		if m.health != nil || m.pprof != nil || m.metrics != nil {
+		if m.health != nil || m.pprof != nil || m.metricsServer != nil {
 			t.Errorf("address %q: there is a server", address)
 		}
 	}

@@ -26,11 +26,11 @@ import (
 type manager struct {
 	cluster.Cluster
 
-	options Options
-	logger  logr.Logger
-	metrics metricsserver.Server // nil when there is none
-	health  *probes              // nil when there is none
-	pprof   *probes              // nil when there is none
+	options       Options
+	logger        logr.Logger
+	metricsServer metricsserver.Server // nil when there is none
+	health        *probes              // nil when there is none
+	pprof         *probes              // nil when there is none
 
 	addWebhooks  sync.Once // with the first call of GetWebhookServer
 	converters   conversion.Registry
@@ -63,19 +63,18 @@ type caching interface {
 
 // Add implements Manager.
 func (m *manager) Add(r Runnable) error {
-	leaderOnly := true
-	if elective, ok := r.(LeaderElectionRunnable); ok {
-		leaderOnly = elective.NeedLeaderElection()
-	}
 	switch r := r.(type) {
-	case *Server:
-		if !leaderOnly {
-			return m.servers.add(r)
-		}
 	case webhook.Server:
 		return m.webhooks.add(r)
 	case caching, cache.Cache:
 		return m.caches.add(r)
+	}
+	leaderOnly := true
+	if elective, ok := r.(LeaderElectionRunnable); ok {
+		leaderOnly = elective.NeedLeaderElection()
+	}
+	if server, ok := r.(*Server); ok && !leaderOnly {
+		return m.servers.add(server)
 	}
 	if !leaderOnly {
 		return m.always.add(r)
@@ -99,7 +98,7 @@ func (w warmupOf) String() string                  { return "warm-up of " + name
 
 // AddMetricsServerExtraHandler implements Manager.
 func (m *manager) AddMetricsServerExtraHandler(path string, handler http.Handler) error {
-	if m.metrics == nil {
+	if m.metricsServer == nil {
 		m.logger.Info("metrics server is disabled, so the extra handler is not served", "path", path)
 		return nil
 	}
@@ -108,7 +107,7 @@ func (m *manager) AddMetricsServerExtraHandler(path string, handler http.Handler
 	if m.started {
 		return fmt.Errorf("metrics handler for %s: the manager has started already", path)
 	}
-	return m.metrics.AddExtraHandler(path, handler)
+	return m.metricsServer.AddExtraHandler(path, handler)
 }
 
 // Start implements Manager.
@@ -213,8 +212,8 @@ func (m *manager) begin() error {
 			return err
 		}
 	}
-	if m.metrics != nil {
-		if err := m.servers.add(m.metrics); err != nil {
+	if m.metricsServer != nil {
+		if err := m.servers.add(m.metricsServer); err != nil {
 			return err
 		}
 	}

@@ -320,6 +320,24 @@ func TestABrokenCacheEndsTheManager(t *testing.T) {
 	})
 }
 
+// withCache is a runnable with a cache, like a cluster.
+type withCache struct{ unfillable }
+
+func (w withCache) GetCache() cache.Cache { return w.unfillable }
+
+func TestABrokenCacheThatComesLateEndsTheManagerAsWell(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		m := offline(t)
+		ended := make(chan error)
+		go func() { ended <- m.Start(context.Background()) }()
+		<-m.Elected()
+		mustAdd(t, m, withCache{})
+		if err := <-ended; err == nil || !strings.Contains(err.Error(), "withCache was not filled") {
+			t.Errorf("Start = %v", err)
+		}
+	})
+}
+
 type unfillable struct{ cache.Cache }
 
 func (unfillable) Start(ctx context.Context) error       { <-ctx.Done(); return nil }

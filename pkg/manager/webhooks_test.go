@@ -50,6 +50,15 @@ func (s *slowServer) Start(ctx context.Context) error {
 	return nil
 }
 
+// A server of the user's own may be no more than a name for one, as in a test.
+func TestAWebhookServerIsNotAskedAboutLeaders(t *testing.T) {
+	server := struct{ webhook.Server }{}
+	m := offline(t, func(o *Options) { o.WebhookServer = server })
+	if got := m.GetWebhookServer(); got != webhook.Server(server) {
+		t.Errorf("GetWebhookServer = %v", got)
+	}
+}
+
 func TestWebhooksAreServedBeforeCachesStartAndUntilTheyHaveEnded(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		d := &diary{}

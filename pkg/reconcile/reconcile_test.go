@@ -30,8 +30,8 @@ func TestTerminalErrorIsFoundAndUnwrapped(t *testing.T) {
 	if errors.Is(errors.New("plain"), TerminalError(nil)) {
 		t.Error("any error counts as terminal")
 	}
-	if TerminalError(nil).Error() == "" {
-		t.Error("no text without an error within")
+	if got, want := TerminalError(nil).Error(), "nil terminal error"; got != want {
+		t.Errorf("Error() without an error within = %q, want %q", got, want)
 	}
 }
 

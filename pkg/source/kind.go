@@ -67,11 +67,11 @@ func (k *kind[object, request]) Start(ctx context.Context, queue workqueue.Typed
 func (k *kind[object, request]) StartIn(ctx context.Context, group *sync.WaitGroup, queue workqueue.TypedRateLimitingInterface[request]) error {
 	switch {
 	case isNil(k.object):
-		return errors.New("source.Kind without an object")
+		return errors.New("must create Kind with a non-nil object")
 	case k.cache == nil:
-		return fmt.Errorf("%s without a cache", k)
+		return fmt.Errorf("%s: must create Kind with a non-nil cache", k)
 	case k.handler == nil:
-		return fmt.Errorf("%s without a handler", k)
+		return fmt.Errorf("%s: must create Kind with non-nil handler", k)
 	}
 	f := &feed{settled: make(chan struct{})}
 	k.mu.Lock()
@@ -88,7 +88,11 @@ func (k *kind[object, request]) WaitForSync(ctx context.Context) error {
 	if f == nil {
 		return fmt.Errorf("%s is not started", k)
 	}
-	if err := f.wait(ctx, func() error { return k.obstacle(ctx) }); err != nil {
+	err := f.wait(ctx, func() error { return k.obstacle(ctx) })
+	if errors.Is(err, errGaveUp) {
+		return err // it is about all of the cache
+	}
+	if err != nil {
 		return fmt.Errorf("%T: %w", k.object, err)
 	}
 	return nil
@@ -154,9 +158,13 @@ func (f *feed) run(ctx context.Context, c cache.Cache, obj client.Object, h tool
 		f.settle(err)
 		return
 	}
+	var asking sync.WaitGroup
+	defer asking.Wait()
 	select {
 	case <-registration.HasSyncedChecker().Done():
 		f.settle(nil)
+	case <-givesUp(ctx, &asking, c):
+		f.settle(errGaveUp)
 	case <-ctx.Done():
 		f.settle(ctx.Err())
 	}
@@ -164,6 +172,23 @@ func (f *feed) run(ctx context.Context, c cache.Cache, obj client.Object, h tool
 	if err := informer.RemoveEventHandler(registration); err != nil {
 		log.FromContext(ctx).Error(err, "Event handler stays with its informer", "type", fmt.Sprintf("%T", obj))
 	}
+}
+
+var errGaveUp = errors.New("cache did not sync")
+
+// givesUp returns a channel that is closed when a cache says that it will not be filled. Operon's own never says so; it tells
+// what is in the way of each informer, and goes on. Those of others have WaitForCacheSync alone to say it with.
+func givesUp(ctx context.Context, asking *sync.WaitGroup, c cache.Cache) <-chan struct{} {
+	if _, own := c.(interface{ Started() <-chan struct{} }); own {
+		return nil
+	}
+	never := make(chan struct{})
+	asking.Go(func() {
+		if !c.WaitForCacheSync(ctx) && ctx.Err() == nil {
+			close(never)
+		}
+	})
+	return never
 }
 
 // informer gets obj's informer. Where the API server does not know the resource, it goes on asking until it

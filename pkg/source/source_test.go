@@ -57,6 +57,9 @@ func (c *fakeCache) GetInformer(_ context.Context, _ client.Object, opts ...cach
 	return c.informer, nil
 }
 
+// Started marks a cache that tells what is in the way of an informer.
+func (c *fakeCache) Started() <-chan struct{} { return nil }
+
 type fakeInformer struct {
 	cache.Informer
 	err error
@@ -279,19 +282,19 @@ func TestKindPicksUpALateResourceWithinASecond(t *testing.T) {
 func TestSourcesThatLackSomethingDoNotStart(t *testing.T) {
 	h := &handler.EnqueueRequestForObject{}
 	c := &fakeCache{informer: newInformer()}
-	for name, src := range map[string]Source{
-		"kind without object":       Kind[client.Object](c, nil, h),
-		"kind with nil pointer":     Kind[client.Object](c, (*corev1.Pod)(nil), h),
-		"kind without cache":        Kind[client.Object](nil, &corev1.Pod{}, h),
-		"kind without handler":      Kind[client.Object](c, &corev1.Pod{}, nil),
-		"informer without informer": &Informer{Handler: h},
-		"informer without handler":  &Informer{Informer: c.informer},
-		"channel without channel":   Channel(nil, handler.EventHandler(h)),
-		"channel without handler":   Channel(make(chan event.GenericEvent), handler.EventHandler(nil)),
-		"channel with odd buffer":   Channel(make(chan event.GenericEvent), handler.EventHandler(h), WithBufferSize[client.Object, requestOf](-1)),
+	for want, src := range map[string]Source{
+		"must create Kind with a non-nil object":                      Kind[client.Object](c, nil, h),
+		"must create Kind with a non-nil obj":                         Kind[client.Object](c, (*corev1.Pod)(nil), h),
+		"kind source: *v1.Pod: must create Kind with a non-nil cache": Kind[client.Object](nil, &corev1.Pod{}, h),
+		"kind source: *v1.Pod: must create Kind with non-nil handler": Kind[client.Object](c, &corev1.Pod{}, nil),
+		"must specify Informer.Informer":                              &Informer{Handler: h},
+		"must specify Informer.Handler":                               &Informer{Informer: c.informer},
+		"must specify Channel.Source":                                 Channel(nil, handler.EventHandler(h)),
+		"must specify Channel.Handler":                                Channel(make(chan event.GenericEvent), handler.EventHandler(nil)),
+		"buffer size -1":                                              Channel(make(chan event.GenericEvent), handler.EventHandler(h), WithBufferSize[client.Object, requestOf](-1)),
 	} {
-		if err := src.Start(t.Context(), nil); err == nil {
-			t.Errorf("%s: no error", name)
+		if err := src.Start(t.Context(), nil); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want an error with %q", err, want)
 		}
 	}
 }

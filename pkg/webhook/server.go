@@ -6,6 +6,7 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"net/http"
 	"os"
@@ -40,7 +41,7 @@ type Server interface {
 	// Register serves hook on path, before Start or after. It panics if the path has a handler.
 	Register(path string, hook http.Handler)
 
-	// Start serves until ctx is done. It runs once.
+	// Start serves until ctx is done. It runs once. os.IsNotExist tells the error of a missing certificate.
 	Start(ctx context.Context) error
 
 	// StartedChecker returns a check that passes once the server accepts connections.
@@ -170,7 +171,7 @@ func (s *DefaultServer) Start(ctx context.Context) error {
 	}
 	config, follow, err := s.tlsConfig()
 	if err != nil {
-		return fmt.Errorf("webhook server: %w", err)
+		return certificateError(err)
 	}
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", s.address())
 	if err != nil {
@@ -191,6 +192,16 @@ func (s *DefaultServer) Start(ctx context.Context) error {
 	}
 	logger.Info("Serving webhook server", "host", s.Options.Host, "port", s.Options.Port)
 	return s.serve(ctx, tls.NewListener(listener, config), failed)
+}
+
+// certificateError is what Start returns where a certificate is missing or broken. os.IsNotExist, which users ask, looks
+// below a PathError and below nothing else.
+func certificateError(err error) error {
+	var file *fs.PathError
+	if errors.As(err, &file) {
+		return &fs.PathError{Op: "webhook server: " + file.Op, Path: file.Path, Err: file.Err}
+	}
+	return fmt.Errorf("webhook server: %w", err)
 }
 
 func (s *DefaultServer) begin() error {

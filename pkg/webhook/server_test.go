@@ -196,6 +196,9 @@ func TestStartSaysWhatIsMissing(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: %v", name, err)
 		}
+		if missing := tt.options.Host == ""; os.IsNotExist(err) != missing {
+			t.Errorf("%s: os.IsNotExist of %v is not %t", name, err, missing)
+		}
 	}
 }
 

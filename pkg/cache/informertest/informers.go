@@ -27,7 +27,8 @@ type FakeInformers struct {
 	// Error, if set, is what every method that returns an error returns, doing nothing else.
 	Error error
 
-	// Synced is what WaitForCacheSync returns, and whether informers are synced when they are made. Default: true.
+	// Synced is what WaitForCacheSync returns, and whether informers are synced when they are made. A source of a cache
+	// that is not Operon's, as this one, fails when WaitForCacheSync says false. Default: true.
 	Synced *bool
 
 	mu sync.Mutex // guards InformersByGVK

@@ -3,6 +3,7 @@ package informertest_test
 import (
 	"context"
 	"errors"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -185,8 +186,7 @@ func TestInformersCanBeAskedForByManyAtOnce(t *testing.T) {
 }
 
 func TestASourceIsFedByTheEventsOfTheTest(t *testing.T) {
-	no := false
-	fake := &informertest.FakeInformers{Synced: &no}
+	fake := &informertest.FakeInformers{}
 	informer, err := fake.FakeInformerFor(t.Context(), &corev1.Pod{})
 	if err != nil {
 		t.Fatal(err)
@@ -199,7 +199,6 @@ func TestASourceIsFedByTheEventsOfTheTest(t *testing.T) {
 	if err := kind.Start(ctx, q); err != nil {
 		t.Fatal(err)
 	}
-	informer.Synced()
 	if err := kind.WaitForSync(ctx); err != nil {
 		t.Fatal(err)
 	}
@@ -212,5 +211,20 @@ func TestASourceIsFedByTheEventsOfTheTest(t *testing.T) {
 	want := reconcile.Request{NamespacedName: types.NamespacedName{Namespace: "default", Name: "web"}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("request (-want +got):\n%s", diff)
+	}
+}
+
+func TestASourceOfACacheThatDoesNotSyncFails(t *testing.T) {
+	no := false
+	q := &controllertest.Queue{TypedInterface: workqueue.NewTyped[reconcile.Request]()}
+	defer q.ShutDown()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	kind := source.Kind(&informertest.FakeInformers{Synced: &no}, &corev1.Pod{}, &handler.TypedEnqueueRequestForObject[*corev1.Pod]{})
+	if err := kind.Start(ctx, q); err != nil {
+		t.Fatal(err)
+	}
+	if err := kind.WaitForSync(ctx); err == nil || !strings.Contains(err.Error(), "cache did not sync") {
+		t.Errorf("got %v", err)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -134,17 +135,26 @@ func (ks *kinds) applied(config any) (applied, error) {
 
 // checkPatchOptions refuses what a server refuses in the options of a patch.
 func checkPatchOptions(apply bool, force *bool, manager string) error {
-	var errs field.ErrorList
+	errs := checkManager(manager)
 	switch {
 	case apply && manager == "":
 		errs = append(errs, field.Required(field.NewPath("fieldManager"), "is required for apply patch"))
 	case !apply && force != nil:
 		errs = append(errs, field.Forbidden(field.NewPath("force"), "may not be specified for non-apply patch"))
 	}
+	return checkOptions("PatchOptions", errs)
+}
+
+func checkManager(name string) field.ErrorList {
+	return metav1validation.ValidateFieldManager(name, field.NewPath("fieldManager"))
+}
+
+// checkOptions makes the error of a server out of what is wrong with the options of a write.
+func checkOptions(kind string, errs field.ErrorList) error {
 	if len(errs) == 0 {
 		return nil
 	}
-	return apierrors.NewInvalid(schema.GroupKind{Group: "meta.k8s.io", Kind: "PatchOptions"}, "", errs)
+	return apierrors.NewInvalid(schema.GroupKind{Group: "meta.k8s.io", Kind: kind}, "", errs)
 }
 
 // apply does a server-side apply. What does not exist is created, unless it is the subresource of something.
@@ -175,8 +185,10 @@ func (s *server) apply(a applied, o writeOptions, force bool) (*entry, error) {
 		if err != nil {
 			return nil, err
 		}
-		live.SetManagedFields(s.owners.of(k, old.owners))
-		return s.merged(a, live, o, force)
+		managed := s.owners.of(k, old.owners)
+		live.SetManagedFields(managed)
+		// An object that the builder was given belongs to nobody: to scale it takes nothing from anybody.
+		return s.merged(a, live, o, force || o.subresource == "scale" && len(managed) == 0)
 	}, o)
 }
 

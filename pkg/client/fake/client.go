@@ -95,10 +95,13 @@ func (c *fakeClient) Create(ctx context.Context, obj client.Object, opts ...clie
 	if err != nil {
 		return err
 	}
-	if err := whollyThere(obj); err != nil {
+	if err := k.whollyThere(obj); err != nil {
 		return err
 	}
 	sent := (&client.CreateOptions{}).ApplyOptions(opts).AsCreateOptions()
+	if err := checkOptions("CreateOptions", checkManager(sent.FieldManager)); err != nil {
+		return err
+	}
 	stored, err := k.admit(obj)
 	if err != nil {
 		return err
@@ -110,9 +113,10 @@ func (c *fakeClient) Create(ctx context.Context, obj client.Object, opts ...clie
 	return c.server.answer(k, e, obj)
 }
 
-// whollyThere refuses the metadata of an object where a whole object is needed.
-func whollyThere(obj client.Object) error {
-	if _, ok := obj.(*metav1.PartialObjectMetadata); ok {
+// whollyThere refuses the metadata of an object where a whole object is needed. Of a kind that nothing is known about, metadata
+// is as whole as can be told.
+func (k *kind) whollyThere(obj client.Object) error {
+	if _, ok := obj.(*metav1.PartialObjectMetadata); ok && (k.goType != nil || k.definition != nil) {
 		return fmt.Errorf("metadata is not the whole object, and only whole objects can be created and updated: patch it instead")
 	}
 	return nil
@@ -123,10 +127,13 @@ func (c *fakeClient) Update(ctx context.Context, obj client.Object, opts ...clie
 	if err != nil {
 		return err
 	}
-	if err := whollyThere(obj); err != nil {
+	if err := k.whollyThere(obj); err != nil {
 		return err
 	}
 	sent := (&client.UpdateOptions{}).ApplyOptions(opts).AsUpdateOptions()
+	if err := checkOptions("UpdateOptions", checkManager(sent.FieldManager)); err != nil {
+		return err
+	}
 	return c.server.replace(k, client.ObjectKeyFromObject(obj), obj, obj, writeOptions{dryRun: dry(sent.DryRun), manager: sent.FieldManager})
 }
 
@@ -176,6 +183,10 @@ func (s *server) replace(k *kind, key types.NamespacedName, obj, out client.Obje
 	stored, err := k.admit(obj)
 	if err != nil {
 		return err
+	}
+	if given := obj.GetManagedFields(); given != nil && len(given) == 0 {
+		// Somebody wants nobody to own anything. On its way to a server an empty list would be lost; this is how they are told.
+		stored.SetManagedFields([]metav1.ManagedFieldsEntry{{}})
 	}
 	if k.has(clusterScoped) {
 		stored.SetNamespace("")

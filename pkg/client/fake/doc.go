@@ -48,6 +48,10 @@
 //   - Creating an object that has a resourceVersion is a bad request. An update or patch that removes a
 //     deletionTimestamp, or adds one, is invalid; an apply keeps the one it creates an object with, and ignores others.
 //   - A patch applies to the object as it is, if it says that the resourceVersion is null.
+//   - An update with an empty, not nil, list of managedFields takes them all away. An apply to the scale of an object that has
+//     none conflicts with nobody, and the object that it names is answered besides the scale. A patch of a scale without a
+//     body is made of the object, and answered with it.
+//   - Metadata can be created and updated by itself where nothing is known about the kind.
 //   - Writes to a status never change labels or annotations. Servers let some of Kubernetes' own kinds do so.
 //   - Field selectors on other fields than those above need an index, and an index answers equality only.
 //   - DeleteAllOf without a namespace deletes in all of them. An owner of fields that is not named is "unknown".

@@ -7,6 +7,7 @@ import (
 	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	policyv1beta1 "k8s.io/api/policy/v1beta1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -17,16 +18,20 @@ import (
 
 // evict deletes the pod at key. Disruption budgets are not asked.
 func (s *server) evict(k *kind, key types.NamespacedName, body client.Object, dryRun []string) error {
-	if _, err := s.read(k, key); err != nil {
-		return err
-	}
-	eviction, ok := body.(*policyv1.Eviction)
-	if !ok {
+	var options *metav1.DeleteOptions
+	switch eviction := body.(type) {
+	case *policyv1.Eviction:
+		options = eviction.DeleteOptions.DeepCopy()
+	case *policyv1beta1.Eviction:
+		options = eviction.DeleteOptions.DeepCopy()
+	default:
 		return apierrors.NewBadRequest(fmt.Sprintf("got invalid type %T, expected Eviction", body))
 	}
-	options := &metav1.DeleteOptions{}
-	if eviction.DeleteOptions != nil {
-		options = eviction.DeleteOptions.DeepCopy()
+	if options == nil {
+		options = &metav1.DeleteOptions{}
+	}
+	if _, err := s.read(k, key); err != nil {
+		return err
 	}
 	options.DryRun = append(options.DryRun, dryRun...)
 	return s.delete(k, key, options)

@@ -174,23 +174,31 @@ func (s *server) updateScale(k *kind, key types.NamespacedName, body client.Obje
 	if err != nil {
 		return err
 	}
-	return s.scaled(k, key, body, o, func(*autoscalingv1.Scale) (*autoscalingv1.Scale, error) { return scale, nil })
+	e, err := s.scaled(k, key, o, func(*autoscalingv1.Scale) (*autoscalingv1.Scale, error) { return scale, nil })
+	if err != nil {
+		return err
+	}
+	return s.answerScale(k, e, body)
 }
 
-// patchScale scales the object at key as a patch of its scale says.
-func (s *server) patchScale(k *kind, key types.NamespacedName, body client.Object, patch client.Patch, sent *metav1.PatchOptions) error {
+// patchScale scales obj as a patch says, which is made of body. Without a body it is made of obj, and the answer goes there.
+func (s *server) patchScale(k *kind, obj, body client.Object, patch client.Patch, sent *metav1.PatchOptions) error {
 	if patch.Type() == types.ApplyPatchType {
 		return apierrors.NewBadRequest("a scale is applied with Apply")
 	}
 	if err := checkPatchOptions(false, sent.Force, sent.FieldManager); err != nil {
 		return err
 	}
-	data, err := patch.Data(body)
+	of := body
+	if of == nil {
+		of = obj
+	}
+	data, err := patch.Data(of)
 	if err != nil {
 		return err
 	}
 	o := writeOptions{dryRun: dry(sent.DryRun), manager: sent.FieldManager, subresource: "scale"}
-	return s.scaled(k, key, body, o, func(scale *autoscalingv1.Scale) (*autoscalingv1.Scale, error) {
+	e, err := s.scaled(k, keyOf(obj), o, func(scale *autoscalingv1.Scale) (*autoscalingv1.Scale, error) {
 		original, err := json.Marshal(scale)
 		if err != nil {
 			return nil, err
@@ -202,12 +210,20 @@ func (s *server) patchScale(k *kind, key types.NamespacedName, body client.Objec
 		scale = &autoscalingv1.Scale{}
 		return scale, utiljson.Unmarshal(next, scale)
 	})
+	switch {
+	case err != nil:
+		return err
+	case body == nil:
+		return s.answer(k, e, obj)
+	default:
+		return s.answerScale(k, e, body)
+	}
 }
 
-// scaled gives the object at key the scale that change makes of its present one, and puts the new one into body.
-func (s *server) scaled(k *kind, key types.NamespacedName, body client.Object, o writeOptions, change func(*autoscalingv1.Scale) (*autoscalingv1.Scale, error)) error {
+// scaled gives the object at key the scale that change makes of its present one.
+func (s *server) scaled(k *kind, key types.NamespacedName, o writeOptions, change func(*autoscalingv1.Scale) (*autoscalingv1.Scale, error)) (*entry, error) {
 	o.anyVersion = true
-	e, err := s.update(k, key, func(old *entry) (client.Object, error) {
+	return s.update(k, key, func(old *entry) (client.Object, error) {
 		present, err := k.scaleOf(old, true)
 		if err != nil {
 			return nil, err
@@ -228,10 +244,6 @@ func (s *server) scaled(k *kind, key types.NamespacedName, body client.Object, o
 		}
 		return k.admit(u)
 	}, o)
-	if err != nil {
-		return err
-	}
-	return s.answerScale(k, e, body)
 }
 
 // refuseScale returns what is wrong with a scale for obj. Of two things, servers name the one that they look at first, which is
@@ -251,8 +263,8 @@ func (k *kind) refuseScale(obj client.Object, scale *autoscalingv1.Scale) error 
 	return cmp.Or(negative, stale)
 }
 
-// applyScale applies the scale that fields hold to the object that named names.
-func (s *server) applyScale(named applied, fields any, sent *metav1.PatchOptions) error {
+// applyScale applies the scale that fields hold to the object that config names. Both learn what has become of it.
+func (s *server) applyScale(named applied, config, fields any, sent *metav1.PatchOptions) error {
 	if err := checkPatchOptions(true, sent.Force, sent.FieldManager); err != nil {
 		return err
 	}
@@ -264,23 +276,28 @@ func (s *server) applyScale(named applied, fields any, sent *metav1.PatchOptions
 		return apierrors.NewBadRequest(fmt.Sprintf("expected Scale, got %s", body.GroupVersionKind()))
 	}
 	k := named.kind
-	config := emptyOf(k, named.Unstructured)
-	config.SetResourceVersion(body.GetResourceVersion())
+	scaled := emptyOf(k, named.Unstructured)
+	scaled.SetResourceVersion(body.GetResourceVersion())
 	if replicas, found, err := unstructured.NestedInt64(body.Object, "spec", "replicas"); err != nil {
 		return apierrors.NewBadRequest(err.Error())
 	} else if found {
-		if err := unstructured.SetNestedField(config.Object, replicas, k.scalePaths().wanted...); err != nil {
+		if err := unstructured.SetNestedField(scaled.Object, replicas, k.scalePaths().wanted...); err != nil {
 			return err
 		}
 	}
 	o := writeOptions{dryRun: dry(sent.DryRun), manager: sent.FieldManager, subresource: "scale"}
-	e, err := s.apply(applied{Unstructured: config, kind: k}, o, forced(sent.Force))
+	e, err := s.apply(applied{Unstructured: scaled, kind: k}, o, forced(sent.Force))
 	if err != nil {
 		return err
 	}
 	scale := &unstructured.Unstructured{}
 	if err := s.answerScale(k, e, scale); err != nil {
 		return err
+	}
+	if config != fields {
+		if err := s.answerApplied(k, e, config); err != nil {
+			return err
+		}
 	}
 	return fillApplied(fields, scale.Object)
 }

@@ -57,10 +57,14 @@ func (k *kind) offers(subresource string, key types.NamespacedName) error {
 			offered = offered || name == subresource
 		}
 	}
-	if !offered {
-		return notFound(k, key)
+	if offered {
+		return nil
 	}
-	return nil
+	err := apierrors.NewNotFound(k.resource, key.Name)
+	if subresource == "scale" && k.goType != nil {
+		err.ErrStatus.Message = fmt.Sprintf("unimplemented scale subresource for resource *%s", k.goType)
+	}
+	return err
 }
 
 func notFound(k *kind, key types.NamespacedName) error {
@@ -169,10 +173,7 @@ func (c *subResourceClient) Patch(ctx context.Context, obj client.Object, patch 
 	sent := options.AsPatchOptions()
 	switch c.name {
 	case "scale":
-		if options.SubResourceBody == nil {
-			return apierrors.NewBadRequest("missing SubResourceBody")
-		}
-		return c.server.patchScale(k, keyOf(obj), options.SubResourceBody, patch, sent)
+		return c.server.patchScale(k, obj, options.SubResourceBody, patch, sent)
 	case "eviction", "binding", "token":
 		return c.notAllowed("patch")
 	}
@@ -202,7 +203,7 @@ func (c *subResourceClient) Apply(ctx context.Context, config runtime.ApplyConfi
 	}
 	switch c.name {
 	case "scale":
-		return c.server.applyScale(named, fields, sent)
+		return c.server.applyScale(named, config, fields, sent)
 	case "eviction", "binding", "token":
 		return c.notAllowed("patch")
 	}

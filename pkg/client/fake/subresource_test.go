@@ -9,7 +9,10 @@ import (
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	policyv1beta1 "k8s.io/api/policy/v1beta1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
+	autoscalingv1ac "k8s.io/client-go/applyconfigurations/autoscaling/v1"
 	"k8s.io/utils/ptr"
 
 	"github.com/operon-dev/operon/pkg/client"
@@ -107,9 +110,18 @@ func TestScale(t *testing.T) {
 		t.Errorf("after scaling to zero: %d", *got.Spec.Replicas)
 	}
 	wantReason(t, scales.Patch(t.Context(), deployment(), merge(`{"spec":{"replicas":-1}}`), client.WithSubResourceBody(&scale)), metav1.StatusReasonInvalid)
+	plain := get(t, c, deployment())
+	more := plain.DeepCopy()
+	more.Spec.Replicas = ptr.To[int32](4)
+	must(t, scales.Patch(t.Context(), more, client.MergeFrom(plain)))
+	if got := get(t, c, deployment()); *got.Spec.Replicas != 4 || *more.Spec.Replicas != 4 || got.ResourceVersion != more.ResourceVersion {
+		t.Errorf("after a patch without a body: %d, version %s and %s", *got.Spec.Replicas, got.ResourceVersion, more.ResourceVersion)
+	}
 	wantReason(t, scales.Update(t.Context(), deployment()), metav1.StatusReasonBadRequest)
 	wantReason(t, scales.Get(t.Context(), deployment(), pod("p")), metav1.StatusReasonBadRequest)
-	wantReason(t, scales.Get(t.Context(), configMap("a", nil), &scale), metav1.StatusReasonNotFound)
+	err := scales.Get(t.Context(), configMap("a", nil), &scale)
+	wantReason(t, err, metav1.StatusReasonNotFound)
+	wantError(t, err, "unimplemented scale subresource for resource *v1.ConfigMap")
 	must(t, scales.Get(t.Context(), rc, &scale))
 	if scale.Status.Selector != "c=d" {
 		t.Errorf("selector of a ReplicationController: %s", scale.Status.Selector)
@@ -119,6 +131,23 @@ func TestScale(t *testing.T) {
 	if u.GetName() != "d" {
 		t.Errorf("unstructured scale: %v", u.Object)
 	}
+}
+
+func TestAnAppliedScaleTakesNothingFromNobody(t *testing.T) {
+	d := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "d"}, Spec: appsv1.DeploymentSpec{Replicas: ptr.To[int32](2)}}
+	c := fake.NewClientBuilder().WithObjects(d).WithReturnManagedFields().Build()
+	apply := func(replicas int32, by string) (*appsv1ac.DeploymentApplyConfiguration, error) {
+		of := appsv1ac.Deployment("d", "ns")
+		scale := autoscalingv1ac.Scale().WithSpec(autoscalingv1ac.ScaleSpec().WithReplicas(replicas))
+		return of, c.SubResource("scale").Apply(t.Context(), of, &client.SubResourceApplyOptions{SubResourceBody: scale}, client.FieldOwner(by))
+	}
+	of, err := apply(3, "me")
+	must(t, err)
+	if got := get(t, c, d); *got.Spec.Replicas != 3 || *of.ResourceVersion != got.ResourceVersion {
+		t.Errorf("%d replicas, version %s and %s", *got.Spec.Replicas, *of.ResourceVersion, got.ResourceVersion)
+	}
+	_, err = apply(4, "you")
+	wantReason(t, err, metav1.StatusReasonConflict)
 }
 
 func TestScaleOfCustomResources(t *testing.T) {
@@ -140,7 +169,9 @@ func TestEviction(t *testing.T) {
 	wantReason(t, evictions.Create(t.Context(), pod("absent"), &policyv1.Eviction{}), metav1.StatusReasonNotFound)
 	wantReason(t, evictions.Create(t.Context(), configMap("a", nil), &policyv1.Eviction{}), metav1.StatusReasonNotFound)
 	wantReason(t, evictions.Create(t.Context(), pod("p"), pod("p")), metav1.StatusReasonBadRequest)
+	wantReason(t, evictions.Create(t.Context(), pod("absent"), pod("p")), metav1.StatusReasonBadRequest)
 	must(t, evictions.Create(t.Context(), pod("p"), &policyv1.Eviction{}, client.DryRunAll))
+	must(t, evictions.Create(t.Context(), pod("p"), &policyv1beta1.Eviction{DeleteOptions: &metav1.DeleteOptions{DryRun: []string{"All"}}}))
 	get(t, c, pod("p"))
 	must(t, evictions.Create(t.Context(), pod("p"), &policyv1.Eviction{}))
 	wantReason(t, c.Get(t.Context(), client.ObjectKey{Namespace: "ns", Name: "p"}, pod("p")), metav1.StatusReasonNotFound)

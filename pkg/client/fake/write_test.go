@@ -1,6 +1,7 @@
 package fake_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -10,7 +11,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
 	"k8s.io/utils/ptr"
 
 	"github.com/operon-dev/operon/pkg/client"
@@ -175,6 +178,44 @@ func TestDeletionTimestampIsTheServers(t *testing.T) {
 	cm = get(t, c, configMap("a", nil))
 	cm.DeletionTimestamp = nil
 	wantReason(t, c.Update(t.Context(), cm), metav1.StatusReasonInvalid)
+}
+
+func TestMetadataIsAllThatThereIsOfAKindThatNobodyKnows(t *testing.T) {
+	odd := schema.GroupVersionKind{Group: "odd.example.com", Version: "v1", Kind: "Odd"}
+	c := fake.NewClientBuilder().WithCRDs(gadgetCRD()).Build()
+	m := metadataOf(odd, "m")
+	must(t, c.Create(t.Context(), m))
+	m.Labels = map[string]string{"a": "b"}
+	must(t, c.Update(t.Context(), m))
+	if got := get(t, c, metadataOf(odd, "m")); got.Labels["a"] != "b" || got.ResourceVersion != m.ResourceVersion {
+		t.Errorf("read back: %+v", got)
+	}
+	for _, known := range []schema.GroupVersionKind{gadgetKind, configMapKind} {
+		wantError(t, c.Create(t.Context(), metadataOf(known, "m")), "metadata is not the whole object")
+	}
+}
+
+func TestOwnersOfFieldsHaveProperNames(t *testing.T) {
+	c := fake.NewClientBuilder().WithObjects(configMap("a", nil)).Build()
+	odd := client.FieldOwner("a\x00b")
+	wantReason(t, c.Create(t.Context(), configMap("b", nil), odd), metav1.StatusReasonInvalid)
+	wantReason(t, c.Update(t.Context(), configMap("a", nil), odd), metav1.StatusReasonInvalid)
+	wantReason(t, c.Patch(t.Context(), configMap("a", nil), merge(`{}`), odd), metav1.StatusReasonInvalid)
+	wantReason(t, c.Apply(t.Context(), corev1ac.ConfigMap("a", "ns"), client.FieldOwner(strings.Repeat("a", 129))), metav1.StatusReasonInvalid)
+}
+
+func TestAnEmptyListOfOwnersTakesAllAway(t *testing.T) {
+	c := fake.NewClientBuilder().WithReturnManagedFields().Build()
+	cm := configMap("a", map[string]string{"a": "b"})
+	must(t, c.Create(t.Context(), cm, client.FieldOwner("me")))
+	if len(cm.ManagedFields) == 0 {
+		t.Fatal("nobody owns anything")
+	}
+	cm.ManagedFields = []metav1.ManagedFieldsEntry{}
+	must(t, c.Update(t.Context(), cm, client.FieldOwner("me")))
+	if got := get(t, c, configMap("a", nil)); len(got.ManagedFields) != 0 {
+		t.Errorf("owners are left: %+v", got.ManagedFields)
+	}
 }
 
 func TestDeletePreconditions(t *testing.T) {

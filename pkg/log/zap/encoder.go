@@ -63,7 +63,7 @@ type objectName struct {
 // MarshalLogObject implements zapcore.ObjectMarshaler.
 func (o objectName) MarshalLogObject(enc zapcore.ObjectEncoder) error {
 	if v := reflect.ValueOf(o.Object); v.Kind() == reflect.Pointer && v.IsNil() {
-		enc.AddString("error", "nil "+v.Type().String())
+		enc.AddString("error", "got nil for runtime.Object of type "+v.Type().String())
 		return nil
 	}
 	if gvk := o.GetObjectKind().GroupVersionKind(); gvk.Version != "" {

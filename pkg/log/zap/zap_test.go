@@ -118,7 +118,7 @@ func TestObjectsAreLoggedAsWhatIdentifiesThem(t *testing.T) {
 		"typed":           {pod, map[string]any{"apiVersion": "v1", "kind": "Pod", "namespace": "default", "name": "web"}},
 		"unstructured":    {untyped, map[string]any{"apiVersion": "example.com/v1", "kind": "Frog", "name": "kermit"}},
 		"without a kind":  {&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n1"}}, map[string]any{"name": "n1"}},
-		"nil":             {(*corev1.Pod)(nil), map[string]any{"error": "nil *v1.Pod"}},
+		"nil":             {(*corev1.Pod)(nil), map[string]any{"error": "got nil for runtime.Object of type *v1.Pod"}},
 		"a list":          {&corev1.PodList{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "PodList"}}, map[string]any{"apiVersion": "v1", "kind": "PodList"}},
 		"namespaced name": {types.NamespacedName{Namespace: "default", Name: "web"}, map[string]any{"namespace": "default", "name": "web"}},
 		"something else":  {[]int{1}, []any{1.0}},

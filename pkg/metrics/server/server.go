@@ -84,11 +84,11 @@ type Options struct {
 // NewServer returns a server, or nil when the options say there is to be none.
 // The configuration and the client are for the FilterProvider alone.
 func NewServer(o Options, config *rest.Config, httpClient *http.Client) (Server, error) {
-	if o.BindAddress == "0" {
-		return nil, nil
-	}
 	if o.BindAddress == "" {
 		o.BindAddress = DefaultBindAddress
+	}
+	if o.BindAddress == "0" {
+		return nil, nil
 	}
 	if o.CertDir == "" {
 		o.CertDir = filepath.Join(os.TempDir(), "k8s-metrics-server", "serving-certs")

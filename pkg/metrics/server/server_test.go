@@ -90,6 +90,11 @@ func TestMetricsAndExtraHandlersAreServed(t *testing.T) {
 }
 
 func TestThereIsNoServerAtAddressZero(t *testing.T) {
+	t.Cleanup(func(before string) func() { return func() { DefaultBindAddress = before } }(DefaultBindAddress))
+	DefaultBindAddress = "0"
+	if server, err := NewServer(Options{}, nil, nil); server != nil || err != nil {
+		t.Errorf("the default: got %v, %v", server, err)
+	}
 	if server, err := NewServer(Options{BindAddress: "0"}, nil, nil); server != nil || err != nil {
 		t.Errorf("NewServer = %v, %v", server, err)
 	}

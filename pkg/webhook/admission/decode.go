@@ -3,6 +3,7 @@ package admission
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -13,10 +14,10 @@ import (
 // Decoder decodes the objects of requests.
 type Decoder interface {
 	// Decode decodes the object of a request. It fails if there is none, as in
-	// a deletion; the old object is for DecodeRaw.
+	// a deletion, or one of another kind than into's; the old object is for DecodeRaw.
 	Decode(req Request, into runtime.Object) error
 
-	// DecodeRaw decodes an object. It fails if there is none.
+	// DecodeRaw decodes an object. It fails if there is none, or one of another kind than into's.
 	DecodeRaw(rawObj runtime.RawExtension, into runtime.Object) error
 }
 
@@ -51,8 +52,15 @@ func (d decoder) DecodeRaw(raw runtime.RawExtension, into runtime.Object) error 
 		u.SetUnstructuredContent(content)
 		return nil
 	}
-	_, _, err := d.codecs.UniversalDeserializer().Decode(raw.Raw, defaultKind(into), into)
-	return err
+	decoded, kind, err := d.codecs.UniversalDeserializer().Decode(raw.Raw, defaultKind(into), into)
+	if err != nil {
+		return err
+	}
+	if decoded != into {
+		// The codecs have made an object of the kind that was sent.
+		return fmt.Errorf("unable to decode %s into %T", kind, into)
+	}
+	return nil
 }
 
 // defaultKind is the kind that an object which tells none is taken for: the one of the object it goes into.

@@ -95,9 +95,11 @@ func (h *defaulting[T]) Handle(ctx context.Context, req Request) Response {
 		if bytes.Equal(before, after) {
 			return Allowed("")
 		}
-		if after, err = carryOver(req.Object.Raw, before, after); err != nil {
+		original, current, err := carryOver(req.Object.Raw, before, after)
+		if err != nil {
 			return Errored(http.StatusInternalServerError, err)
 		}
+		return PatchResponseFromRaw(original, current)
 	}
 	return PatchResponseFromRaw(req.Object.Raw, after)
 }

@@ -311,3 +311,25 @@ func FuzzPatchesLeadToWhatTheDefaulterMeant(f *testing.F) {
 		}
 	})
 }
+
+// What a Defaulter leaves alone is compared as it is and not taken apart: only decoding it costs allocations.
+func TestADefaultCostsNoAllocationsForFieldsItDoesNotTouch(t *testing.T) {
+	allocations := func(parts int, change func(*thing)) float64 {
+		g := thing{Name: "n"}
+		for i := range parts {
+			g.Parts = append(g.Parts, part{Name: strings.Repeat("x", i%7+1), Value: i})
+		}
+		sent, err := json.Marshal(g)
+		if err != nil {
+			t.Fatal(err)
+		}
+		hook := admission.WithDefaulter(scheme(), defaultFunc(func(_ context.Context, g *thing) error { change(g); return nil }))
+		req := create(string(sent))
+		return testing.AllocsPerRun(5, func() { hook.Handle(t.Context(), req) })
+	}
+	set, leave := func(g *thing) { g.Replicas = 2 }, func(*thing) {}
+	few, many := allocations(10, set)-allocations(10, leave), allocations(500, set)-allocations(500, leave)
+	if many > few+50 {
+		t.Errorf("to set one field costs %v allocations beside 10 parts, and %v beside 500", few, many)
+	}
+}

@@ -6,23 +6,88 @@ import (
 	"reflect"
 )
 
-// carryOver returns the document that a change of before to after means for
+// carryOver returns two documents whose difference is what a change of before to after means for
 // sent, of which before is what a Go type kept. What the type knows is as in after; what it does not
-// know, or omits because it is empty, is as in sent, unless what holds it was removed by the change.
-func carryOver(sent, before, after []byte) ([]byte, error) {
-	var trees [3]any
+// know, or omits because it is empty, is as in sent, unless what holds it was removed by the change. Fields that stay
+// as they are may be left out of both documents: that is most of an object, and it costs no more than a comparison.
+func carryOver(sent, before, after []byte) (original, current []byte, err error) {
+	was, is, err := changedFields(sent, before, after)
+	if err != nil {
+		return nil, nil, err
+	}
+	if original, err = json.Marshal(was); err != nil {
+		return nil, nil, err
+	}
+	current, err = json.Marshal(is)
+	return original, current, err
+}
+
+// changedFields is carryOver for objects. An empty before stands for one without fields.
+func changedFields(sent, before, after []byte) (original, current map[string]any, err error) {
+	var fields [3]map[string]json.RawMessage
 	for i, document := range [][]byte{sent, before, after} {
+		if len(document) == 0 {
+			continue
+		}
+		if err := json.Unmarshal(document, &fields[i]); err != nil {
+			return nil, nil, err
+		}
+	}
+	original, current = map[string]any{}, map[string]any{}
+	for key, value := range fields[2] {
+		was, there := fields[0][key]
+		kept := fields[1][key]
+		switch {
+		case !there:
+			current[key] = value
+		case bytes.Equal(was, value) && bytes.Equal(kept, value):
+		case isObject(was) && isObject(value):
+			if !isObject(kept) {
+				kept = nil
+			}
+			old, changed, err := changedFields(was, kept, value)
+			if err != nil {
+				return nil, nil, err
+			}
+			if len(old)+len(changed) > 0 {
+				original[key], current[key] = old, changed
+			}
+		default:
+			trees, err := decodeTrees(was, kept, value)
+			if err != nil {
+				return nil, nil, err
+			}
+			original[key], current[key] = was, merge(trees[0], trees[1], trees[2])
+		}
+	}
+	for key, value := range fields[0] {
+		_, known := fields[1][key]
+		if _, stays := fields[2][key]; known && !stays {
+			original[key] = value
+		}
+	}
+	return original, current, nil
+}
+
+func isObject(value json.RawMessage) bool { return len(value) > 0 && value[0] == '{' }
+
+// decodeTrees decodes three values; an empty one becomes nil.
+func decodeTrees(documents ...json.RawMessage) (trees [3]any, err error) {
+	for i, document := range documents {
+		if len(document) == 0 {
+			continue
+		}
 		decoder := json.NewDecoder(bytes.NewReader(document))
 		// Integers beyond 2^53 must not change on the way.
 		decoder.UseNumber()
 		if err := decoder.Decode(&trees[i]); err != nil {
-			return nil, err
+			return trees, err
 		}
 	}
-	return json.Marshal(merge(trees[0], trees[1], trees[2]))
+	return trees, nil
 }
 
-// merge is carryOver for one value.
+// merge returns what carryOver makes of one value of sent.
 func merge(sent, before, after any) any {
 	switch after := after.(type) {
 	case map[string]any:

@@ -2,13 +2,16 @@ package admission_test
 
 import (
 	"context"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	admissionv1 "k8s.io/api/admission/v1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 
 	"github.com/operon-dev/operon/pkg/webhook/admission"
 )
@@ -82,6 +85,14 @@ func TestWhatCannotBeJudgedIsABadRequest(t *testing.T) {
 		if r.Allowed || r.Result.Code != 400 || r.Result.Message != tt.want {
 			t.Errorf("%s %s: answered %+v, want %s", tt.req.Operation, tt.req.Object.Raw, r.Result, tt.want)
 		}
+	}
+}
+
+func TestTheDecoderTakesNoOtherKind(t *testing.T) {
+	var pod corev1.Pod
+	err := admission.NewDecoder(clientgoscheme.Scheme).Decode(create(`{"apiVersion":"v1","kind":"Node","metadata":{"name":"n"}}`), &pod)
+	if err == nil || !strings.Contains(err.Error(), "Kind=Node into *v1.Pod") {
+		t.Errorf("a Node into a Pod: %v, %v", pod.Name, err)
 	}
 }
 

@@ -88,7 +88,7 @@ func (c *hubSpokes[hubObject]) add(spoke SpokeConverter[hubObject]) error {
 	case err != nil:
 		return fmt.Errorf("failed to get GroupVersionKind for spoke converter: %w", err)
 	case kind.GroupKind() != c.hub.GroupKind():
-		return fmt.Errorf("the spoke converter is for %s, another kind than the hub's, %s", kind.GroupKind(), c.hub.GroupKind())
+		return fmt.Errorf("spoke converter GroupKind %s does not match hub GroupKind %s", kind.GroupKind(), c.hub.GroupKind())
 	case kind == c.hub:
 		return fmt.Errorf("the hub, %s, cannot be a spoke", kind.Version)
 	}
