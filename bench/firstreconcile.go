@@ -52,10 +52,14 @@ func (l *launch) run(ctx context.Context, manager func(context.Context) error) (
 
 // firstReconcileRows measures managers with one controller of ConfigMaps, on a
 // cluster with a few of them, without metrics, probes and leader election.
-func firstReconcileRows(ctx context.Context, cfg *rest.Config, rounds int) ([]row, error) {
+func firstReconcileRows(ctx context.Context, env *environment) ([]row, error) {
+	cfg, err := env.config()
+	if err != nil {
+		return nil, err
+	}
 	launches := []func(context.Context, *rest.Config) (float64, float64, error){launchOurs, launchPeer}
 	whole, sinceStart := make([][]float64, 2), make([][]float64, 2)
-	for round := range rounds {
+	for round := range env.rounds(15, 5) {
 		for turn := range launches {
 			i := (round + turn) % len(launches)
 			w, s, err := launches[i](ctx, cfg)

@@ -12,60 +12,67 @@ import (
 	peercache "sigs.k8s.io/controller-runtime/pkg/cache"
 )
 
-// fillable is a new cache, as far as filling it goes.
-type fillable struct {
-	cache runningCache
-	list  func(context.Context) error
+// The heap of an object hardly depends on how many there are: the fewer, the sooner is one cache filled after the other.
+const (
+	heapPods    = 10_000
+	heapObjects = 4_000 // of other kinds and forms
+)
+
+// filler makes a new cache over a server.
+type filler func(context.Context, *objectServer) (fillable, error)
+
+func ours(options cache.Options, forms ...form) filler {
+	return func(_ context.Context, s *objectServer) (fillable, error) {
+		f, _, err := ourFillable(s.http.URL, s.objectSet, options, forms...)
+		return f, err
+	}
 }
 
-// heapRows measures how much the heap has grown, after a garbage collection,
-// when a cache has been filled, for each object. A cache ends before the next is made.
-func heapRows(ctx context.Context, s *podServer, pods, rounds int) ([]row, error) {
-	makers := []func() (fillable, error){
-		func() (fillable, error) { return newOurFillable(s, cache.Options{}) },
-		func() (fillable, error) { return newPeerFillable(s, peercache.Options{}) },
-		func() (fillable, error) {
-			return newPeerFillable(s, peercache.Options{DefaultTransform: peercache.TransformStripManagedFields()})
-		},
-		func() (fillable, error) { return newOurFillable(s, cache.Options{DefaultCompact: ptr.To(true)}) },
+func peers(options peercache.Options, forms ...form) filler {
+	return func(_ context.Context, s *objectServer) (fillable, error) {
+		f, _, err := peerFillable(s.http.URL, s.objectSet, options, forms...)
+		return f, err
 	}
-	samples := make([][]float64, len(makers))
+}
+
+// footprints are what caches take, each a sample a round.
+type footprints struct {
+	heap    [][]float64 // for each object
+	watches [][]float64
+}
+
+// footprintsOf fills a cache of each kind in turn, and ends it before the next is made. Their heap is by how much it has
+// grown, after a garbage collection.
+func footprintsOf(ctx context.Context, s *objectServer, rounds int, fillers ...filler) (footprints, error) {
+	got := footprints{make([][]float64, len(fillers)), make([][]float64, len(fillers))}
 	for round := range rounds {
-		for turn := range makers {
-			i := (round + turn) % len(makers)
-			grown, err := growth(ctx, makers[i])
+		for turn := range fillers {
+			i := (round + turn) % len(fillers)
+			f, err := fillers[i](ctx, s)
 			if err != nil {
-				return nil, fmt.Errorf("fill a cache of pods: %w", err)
+				return footprints{}, err
 			}
-			samples[i] = append(samples[i], grown/float64(pods))
+			full, err := fill(ctx, f)
+			if err != nil {
+				return footprints{}, err
+			}
+			got.heap[i] = append(got.heap[i], full.heap/float64(s.count))
+			got.watches[i] = append(got.watches[i], float64(s.watches.Load()))
+			err = full.running.stop()
+			runtime.KeepAlive(f)
+			if err != nil {
+				return footprints{}, err
+			}
+			s.awaitNoWatch()
 		}
 	}
-	note := fmt.Sprintf("%.0f B encoded; Operon drops managedFields by default, the peer keeps them", s.podBytes)
-	return []row{
-		row{Name: "Heap for each cached Pod", Unit: bytesOf, Ours: samples[0], Peer: samples[1], PeerName: "default", Note: note}.wants(atMostRatio(0.5)),
-		{Name: "Heap for each cached Pod", Unit: bytesOf, Ours: samples[0], Peer: samples[2], PeerName: "TransformStripManagedFields", Note: "neither holds managedFields"},
-		row{Name: "Heap for each cached Pod, compact", Unit: bytesOf, Ours: samples[3], Peer: samples[1], PeerName: "default", Note: note}.wants(atMostRatio(0.25)),
-	}, nil
+	return got, nil
 }
 
-// growth returns by how many bytes a filled cache makes the heap grow.
-func growth(ctx context.Context, make func() (fillable, error)) (float64, error) {
-	before := heapInUse()
-	c, err := make()
-	if err != nil {
-		return 0, err
-	}
-	running := startCache(ctx, c.cache)
-	err = c.list(ctx)
-	after := heapInUse()
-	runtime.KeepAlive(c)
-	return float64(after) - float64(before), errors.Join(err, running.stop())
-}
-
-// heapInUse collects more than once, because pools and finalizers hold on to
-// memory for a collection longer.
+// heapInUse collects twice, because pools and finalizers hold on to memory for a
+// collection longer.
 func heapInUse() uint64 {
-	for range 3 {
+	for range 2 {
 		runtime.GC()
 	}
 	var stats runtime.MemStats
@@ -73,26 +80,118 @@ func heapInUse() uint64 {
 	return stats.HeapAlloc
 }
 
-func newOurFillable(s *podServer, options cache.Options) (fillable, error) {
-	options.Mapper = s.mapper()
-	c, err := cache.New(s.config(), options)
+// heapRows measures what an object of a kind takes in a cache.
+func heapRows(ctx context.Context, env *environment) ([]row, error) {
+	pods, err := podHeapRows(ctx, env.rounds(3, 1))
 	if err != nil {
-		return fillable{}, err
+		return nil, err
 	}
-	return fillable{cache: c, list: func(ctx context.Context) error {
-		_, err := c.GetInformer(ctx, &corev1.Pod{})
-		return err
-	}}, nil
+	if env.quick {
+		return pods, nil
+	}
+	typedConfigMaps := form{name: "ConfigMap", asked: encoding{protobuf: true}, object: func() object { return &corev1.ConfigMap{} }}
+	typedDatabases := form{name: "custom resource", object: func() object { return &database{} }}
+	rows := pods
+	for _, kind := range []struct {
+		objects objectSet
+		form    form
+		name    string
+	}{
+		{manyConfigMaps(heapObjects), typedConfigMaps, "ConfigMap"},
+		{manyDatabases(heapObjects), typedDatabases, "custom resource"},
+		{manyDatabases(heapObjects), unstructuredOf(databaseKind), "custom resource, unstructured"},
+	} {
+		got, err := kindHeapRows(ctx, kind.objects, kind.form, kind.name, 3)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", kind.name, err)
+		}
+		rows = append(rows, got...)
+	}
+	return rows, nil
 }
 
-func newPeerFillable(s *podServer, options peercache.Options) (fillable, error) {
-	options.Mapper = s.mapper()
-	c, err := peercache.New(s.config(), options)
+func podHeapRows(ctx context.Context, rounds int) ([]row, error) {
+	s := newObjectServer(manyPods(heapPods))
+	defer s.close()
+	size, err := s.prepare(typedPods.asked)
 	if err != nil {
-		return fillable{}, err
+		return nil, err
 	}
-	return fillable{cache: c, list: func(ctx context.Context) error {
-		_, err := c.GetInformer(ctx, &corev1.Pod{})
-		return err
-	}}, nil
+	got, err := footprintsOf(ctx, s, rounds,
+		ours(cache.Options{}, typedPods),
+		ours(cache.Options{DefaultCompact: ptr.To(true)}, typedPods),
+		peers(peercache.Options{}, typedPods),
+		peers(peercache.Options{DefaultTransform: peercache.TransformStripManagedFields()}, typedPods),
+	)
+	if err != nil {
+		return nil, err
+	}
+	const name, compact, strip = "Heap for each cached Pod", "Heap for each cached Pod, compact", "TransformStripManagedFields"
+	h, note := got.heap, sizeNote(size)
+	return []row{
+		row{Name: name, Unit: bytesOf, Ours: h[0], Peer: h[2], PeerName: "default", Note: note}.wants(atMostRatio(0.5)),
+		{Name: name, Unit: bytesOf, Ours: h[0], Peer: h[3], PeerName: strip, Note: stripped},
+		row{Name: compact, Unit: bytesOf, Ours: h[1], Peer: h[2], PeerName: "default", Note: note}.wants(atMostRatio(0.25)),
+		{Name: compact, Unit: bytesOf, Ours: h[1], Peer: h[3], PeerName: strip, Note: stripped},
+	}, nil
+}
+
+func kindHeapRows(ctx context.Context, r objectSet, f form, name string, rounds int) ([]row, error) {
+	s := newObjectServer(r)
+	defer s.close()
+	size, err := s.prepare(f.asked)
+	if err != nil {
+		return nil, err
+	}
+	got, err := footprintsOf(ctx, s, rounds,
+		ours(cache.Options{}, f), peers(peercache.Options{}, f),
+		peers(peercache.Options{DefaultTransform: peercache.TransformStripManagedFields()}, f),
+	)
+	if err != nil {
+		return nil, err
+	}
+	name = "Heap for each cached " + name
+	return []row{
+		{Name: name, Unit: bytesOf, Ours: got.heap[0], Peer: got.heap[1], PeerName: "default", Note: sizeNote(size)},
+		{Name: name, Unit: bytesOf, Ours: got.heap[0], Peer: got.heap[2], PeerName: "TransformStripManagedFields", Note: stripped},
+	}, nil
+}
+
+const stripped = "neither holds managedFields"
+
+func sizeNote(size float64) string {
+	return fmt.Sprintf("an object is %.0f B on the wire; Operon drops managedFields by default, the peer keeps them", size)
+}
+
+// representationRows measures one resource that is read in several forms from one cache.
+func representationRows(ctx context.Context, env *environment) ([]row, error) {
+	s := newObjectServer(manyPods(heapObjects / 2))
+	defer s.close()
+	u, m := unstructuredOf(s.gvk), metadataOf(s.gvk)
+	var fillers []filler
+	var errs []error
+	both := [][]form{{typedPods, m}, {typedPods, u}, {typedPods, u, m}}
+	for _, forms := range both {
+		fillers = append(fillers, ours(cache.Options{}, forms...), peers(peercache.Options{}, forms...))
+	}
+	for _, e := range []encoding{typedPods.asked, u.asked, m.asked} {
+		_, err := s.prepare(e)
+		errs = append(errs, err)
+	}
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
+	}
+	got, err := footprintsOf(ctx, s, env.rounds(2, 1), fillers...)
+	if err != nil {
+		return nil, err
+	}
+	var rows []row
+	for i, what := range []string{"typed and metadata", "typed and unstructured", "typed, unstructured and metadata"} {
+		mine, theirs := 2*i, 2*i+1
+		rows = append(rows,
+			row{Name: "Watches of Pods, read " + what, Unit: watches, Ours: got.watches[mine], Peer: got.watches[theirs], PeerName: "default"}.wants(atMost(1)),
+			row{Name: "Heap for each cached Pod, read " + what, Unit: bytesOf, Ours: got.heap[mine], Peer: got.heap[theirs], PeerName: "default"},
+		)
+	}
+	return rows, nil
 }

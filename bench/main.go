@@ -8,106 +8,173 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"regexp"
 	"time"
 
 	"github.com/go-logr/logr"
 	operon "github.com/operon-dev/operon"
-	"github.com/operon-dev/operon/pkg/envtest"
-	"k8s.io/client-go/rest"
 	peer "sigs.k8s.io/controller-runtime"
 )
 
+// A group is rows that are measured together, from one fixture.
+type group struct {
+	name string // what -only selects
+
+	// full and quick are how long it takes on two cores, with and without -quick; zero leaves it out. It is stopped
+	// with an error after several times that. All of full are to stay below ten minutes, all of quick below two.
+	full, quick time.Duration
+
+	measure func(context.Context, *environment) ([]row, error)
+}
+
+// groups are measured in this order. To add rows, write a function in a file of
+// its own and list it here: above the line if it needs no control plane, which
+// would take processor time from it once it runs.
+var groups = []group{
+	{"reads 1k", 5 * time.Second, 3 * time.Second, readsOf(1_000)},
+	{"reads 10k", 20 * time.Second, 8 * time.Second, readsOf(10_000)},
+	{"reads 100k", 80 * time.Second, 0, readsOf(100_000)},
+	{"other forms", 15 * time.Second, 0, formRows},
+	{"heap", 25 * time.Second, 4 * time.Second, heapRows},
+	{"representations", 15 * time.Second, 4 * time.Second, representationRows},
+	{"queue", 5 * time.Second, 2 * time.Second, queueRows},
+	{"no-op reconciles", 5 * time.Second, 2 * time.Second, noopRows},
+	{"webhooks", 5 * time.Second, 2 * time.Second, webhookRows},
+	{"fake client", 5 * time.Second, 2 * time.Second, fakeRows},
+	{"crowded queue", 30 * time.Second, 5 * time.Second, crowdRows},
+	{"event latency", 30 * time.Second, 6 * time.Second, latencyRows},
+	{"reconcile all", 10 * time.Second, 5 * time.Second, reconcileAllRows},
+	{"generators", 60 * time.Second, 15 * time.Second, generatorRows},
+	// ---- The control plane starts with the first group that asks environment.config for it.
+	{"own writes", 10 * time.Second, 4 * time.Second, ownWriteRows},
+	{"first reconcile", 8 * time.Second, 4 * time.Second, firstReconcileRows},
+	{"create latency", 10 * time.Second, 5 * time.Second, createLatencyRows},
+	{"Memcacheds", 60 * time.Second, 12 * time.Second, memcachedRows},
+	{"failover", 60 * time.Second, 0, failoverRows},
+	// ---- These start control planes of their own.
+	{"recovery", 30 * time.Second, 0, recoveryRows},
+	{"envtest", 30 * time.Second, 12 * time.Second, envtestRows},
+	{"journey", 45 * time.Second, 0, journeyRows},
+}
+
+// patience is how many times its budget a group may take before it is stopped.
+const patience = 10
+
 func main() {
-	quick := flag.Bool("quick", false, "take fewer rounds")
-	write := flag.Bool("write", false, "write RESULTS.md and results.json too")
+	quick := flag.Bool("quick", false, "take fewer rounds, and leave out the slow groups")
+	write := flag.Bool("write", false, "write RESULTS.md, results.json and growth.svg too")
+	only := flag.String("only", "", "measure only the groups whose name matches this `regexp`")
+	list := flag.Bool("list", false, "print the groups and what time they may take, and measure nothing")
+	child := flag.Bool("child", false, "be the child process that the arguments name; for the bench itself")
 	flag.Parse()
 	operon.SetLogger(logr.Discard())
 	peer.SetLogger(logr.Discard())
 
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := run(ctx, *quick, *write); err != nil {
+	run := func() error { return run(ctx, *quick, *write, *only) }
+	switch {
+	case *child:
+		run = func() error { return runChild(ctx, flag.Args()) }
+	case *list:
+		run = func() error { return listGroups(os.Stdout) }
+	}
+	if err := run(); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
 }
 
-// rounds are how often each contender runs.
-type rounds struct {
-	reads, heap, writes, queue, starts int
-}
-
-// limit bounds a run: a contender that hangs ends it with an error.
-const limit = 10 * time.Minute
-
-func run(ctx context.Context, quick, write bool) error {
-	n := rounds{reads: 15, heap: 5, writes: 500, queue: 15, starts: 15}
-	if quick {
-		n = rounds{reads: 5, heap: 3, writes: 500, queue: 5, starts: 5}
+// run measures the groups one after the other. One that fails does not keep the
+// others from being shown and written; the report names it, and the run fails.
+func run(ctx context.Context, quick, write bool, only string) (err error) {
+	if write && (quick || only != "") {
+		return errors.New("-write needs all rows: leave out -quick and -only")
 	}
-	ctx, cancel := context.WithTimeout(ctx, limit)
-	defer cancel()
-	began := time.Now()
-	rows, err := measure(ctx, n)
+	chosen, err := choose(quick, only)
 	if err != nil {
 		return err
+	}
+	env := &environment{quick: quick}
+	defer func() { err = errors.Join(err, env.close()) }()
+
+	began := time.Now()
+	var rows []row
+	var failed []error
+	for i, g := range chosen {
+		fmt.Fprintf(os.Stderr, "[%d/%d] %s: ", i+1, len(chosen), g.name)
+		start := time.Now()
+		got, err := g.run(ctx, env)
+		took := time.Since(start)
+		if err != nil {
+			failed = append(failed, fmt.Errorf("%s: %w", g.name, err))
+			fmt.Fprintf(os.Stderr, "%v, after %.1f s\n", err, took.Seconds())
+			if ctx.Err() != nil {
+				break
+			}
+			continue
+		}
+		rows = append(rows, got...)
+		fmt.Fprintf(os.Stderr, "%d rows in %.1f s of %.0f\n", len(got), took.Seconds(), g.budget(quick).Seconds())
 	}
 	report := newReport(rows, quick, time.Since(began))
-	if err := report.writeText(os.Stdout); err != nil || !write {
-		return err
+	report.Failed = failed
+	if err := report.writeText(os.Stdout); err != nil || !write || ctx.Err() != nil {
+		return errors.Join(append(failed, err)...)
 	}
-	return errors.Join(writeFile("RESULTS.md", report.writeMarkdown), writeFile("results.json", report.writeJSON))
+	return errors.Join(append(failed,
+		writeFile("growth.svg", report.writePlot),
+		writeFile("RESULTS.md", report.writeMarkdown),
+		writeFile("results.json", report.writeJSON),
+	)...)
 }
 
-// measure runs the rows that need no control plane first, so that it does not take their processor time.
-func measure(ctx context.Context, n rounds) ([]row, error) {
-	rows, err := cacheRows(ctx, n)
+// choose returns the groups of a run.
+func choose(quick bool, only string) ([]group, error) {
+	pattern, err := regexp.Compile(only)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("-only: %w", err)
 	}
-	queue, err := queueRows(n.queue)
-	if err != nil {
-		return nil, err
+	var chosen []group
+	for _, g := range groups {
+		if g.budget(quick) > 0 && pattern.MatchString(g.name) {
+			chosen = append(chosen, g)
+		}
 	}
-	noop, err := noopRows(n.queue)
-	if err != nil {
-		return nil, err
+	if len(chosen) == 0 {
+		return nil, fmt.Errorf("-only %s: no group has such a name; -list prints them", only)
 	}
-	cluster, err := clusterRows(ctx, n)
-	return append(append(append(rows, queue...), noop...), cluster...), err
+	return chosen, nil
 }
 
-func cacheRows(ctx context.Context, n rounds) ([]row, error) {
-	pods := makePods(10_000)
-	server, err := newPodServer(pods)
-	if err != nil {
-		return nil, err
+func (g group) budget(quick bool) time.Duration {
+	if quick {
+		return g.quick
 	}
-	defer server.close()
-	reads, err := readRows(ctx, server, pods, n.reads)
-	if err != nil {
-		return nil, err
-	}
-	heap, err := heapRows(ctx, server, len(pods), n.heap)
-	return append(reads, heap...), err
+	return g.full
 }
 
-func clusterRows(ctx context.Context, n rounds) (rows []row, err error) {
-	environment := &envtest.Environment{}
-	cfg, err := environment.Start()
-	if err != nil {
-		return nil, err
+func (g group) run(ctx context.Context, env *environment) ([]row, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, patience*g.budget(env.quick)+30*time.Second, errors.New("it took far longer than its budget"))
+	defer cancel()
+	rows, err := g.measure(ctx, env)
+	for i := range rows {
+		rows[i].Group = g.name
 	}
-	defer func() { err = errors.Join(err, environment.Stop()) }()
-	unlimited := rest.CopyConfig(cfg)
-	unlimited.QPS = -1
+	if err != nil && errors.Is(err, context.DeadlineExceeded) {
+		err = fmt.Errorf("%w: %w", context.Cause(ctx), err)
+	}
+	return rows, err
+}
 
-	writes, err := ownWriteRows(ctx, unlimited, n.writes)
-	if err != nil {
-		return nil, err
+func listGroups(w io.Writer) error {
+	var full, quick time.Duration
+	for _, g := range groups {
+		full, quick = full+g.full, quick+g.quick
+		fmt.Fprintf(w, "%-24s %4.0f s, quick %3.0f s\n", g.name, g.full.Seconds(), g.quick.Seconds())
 	}
-	starts, err := firstReconcileRows(ctx, unlimited, n.starts)
-	return append(writes, starts...), err
+	_, err := fmt.Fprintf(w, "%-24s %4.0f s, quick %3.0f s\n", "all", full.Seconds(), quick.Seconds())
+	return err
 }
 
 func writeFile(name string, write func(io.Writer) error) error {

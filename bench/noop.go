@@ -20,26 +20,17 @@ import (
 const idle = 1000
 
 // noopRows measures what a controller adds to a reconciliation: the queue, the logger, the context, the record and the
-// metrics. One worker takes the requests as they are added. Both log as operators do, at the verbosity they have in
+// metrics. The workers take the requests as they are added. Both log as operators do, at the verbosity they have in
 // production, to nowhere.
-func noopRows(rounds int) ([]row, error) {
+func noopRows(_ context.Context, env *environment) ([]row, error) {
 	names := make([]types.NamespacedName, idle)
 	for i := range names {
 		names[i] = types.NamespacedName{Namespace: "default", Name: fmt.Sprintf("object-%04d", i)}
 	}
 	done := make(chan struct{}, idle)
-	ours, stopOurs, err := oursIdle(done)
-	if err != nil {
-		return nil, err
-	}
-	defer stopOurs()
-	peer, stopPeer, err := peerIdle(done)
-	if err != nil {
-		return nil, err
-	}
-	defer stopPeer()
-	through := func(add func(types.NamespacedName)) func() error {
-		return func() error {
+	through := func(add func(types.NamespacedName)) contender {
+		const each = 5
+		return repeat(each, func() error {
 			for _, name := range names {
 				add(name)
 			}
@@ -47,24 +38,41 @@ func noopRows(rounds int) ([]row, error) {
 				<-done
 			}
 			return nil
+		}).dividedBy(idle)
+	}
+	numbers := []int{1, 10, 100}
+	var contenders []contender
+	for _, workers := range numbers {
+		for _, idler := range []func(int, chan<- struct{}) (func(types.NamespacedName), func(), error){oursIdle, peerIdle} {
+			add, stop, err := idler(workers, done)
+			if err != nil {
+				return nil, err
+			}
+			defer stop()
+			contenders = append(contenders, through(add))
 		}
 	}
-	const each = 10
-	costs, err := interleave(rounds, repeat(each, through(ours)), repeat(each, through(peer)))
+	costs, err := interleave(env.rounds(15, 5), contenders...)
 	if err != nil {
 		return nil, err
 	}
-	const name, peerName = "Reconcile 1,000 requests, doing nothing", "controller"
-	return []row{
-		row{Name: name, Unit: nanoseconds, Ours: times(costs[0]), Peer: times(costs[1]), PeerName: peerName}.wants(atMostRatio(0.5)),
-		{Name: name, Unit: allocations, Ours: allocs(costs[0]), Peer: allocs(costs[1]), PeerName: peerName},
-	}, nil
+	var rows []row
+	for i, workers := range numbers {
+		ours, peer := costs[2*i], costs[2*i+1]
+		name := fmt.Sprintf("Reconciles that do nothing, %d workers", workers)
+		note := "1,000 requests are added at a time, by one goroutine"
+		rows = append(rows,
+			row{Name: name, Unit: perSecond, Ours: rates(ours), Peer: rates(peer), PeerName: "controller", Note: note}.wants(atLeastRatio(2)),
+			row{Name: name, Unit: allocations, Ours: allocs(ours), Peer: allocs(peer), PeerName: "controller", Note: note},
+		)
+	}
+	return rows, nil
 }
 
-// oursIdle runs a controller of Operon's. add hands it a request; each reconciliation is told to done.
-func oursIdle(done chan<- struct{}) (add func(types.NamespacedName), stop func(), err error) {
-	c, err := controller.NewUnmanaged("bench-noop", controller.Options{
-		Logger: zap.New(zap.WriteTo(io.Discard)),
+// oursIdle runs a controller of Operon's with so many workers. add hands it a request; each reconciliation is told to done.
+func oursIdle(workers int, done chan<- struct{}) (add func(types.NamespacedName), stop func(), err error) {
+	c, err := controller.NewUnmanaged(fmt.Sprint("bench-noop-", workers), controller.Options{
+		Logger: zap.New(zap.WriteTo(io.Discard)), MaxConcurrentReconciles: workers,
 		Reconciler: reconcile.Func(func(context.Context, reconcile.Request) (reconcile.Result, error) {
 			done <- struct{}{}
 			return reconcile.Result{}, nil
@@ -87,9 +95,9 @@ func oursIdle(done chan<- struct{}) (add func(types.NamespacedName), stop func()
 }
 
 // peerIdle is oursIdle with a controller of controller-runtime's.
-func peerIdle(done chan<- struct{}) (add func(types.NamespacedName), stop func(), err error) {
-	c, err := peercontroller.NewUnmanaged("bench-noop", peercontroller.Options{
-		Logger: zap.New(zap.WriteTo(io.Discard)),
+func peerIdle(workers int, done chan<- struct{}) (add func(types.NamespacedName), stop func(), err error) {
+	c, err := peercontroller.NewUnmanaged(fmt.Sprint("bench-noop-", workers), peercontroller.Options{
+		Logger: zap.New(zap.WriteTo(io.Discard)), MaxConcurrentReconciles: workers,
 		Reconciler: peerreconcile.Func(func(context.Context, peerreconcile.Request) (peerreconcile.Result, error) {
 			done <- struct{}{}
 			return peerreconcile.Result{}, nil

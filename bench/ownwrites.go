@@ -28,7 +28,12 @@ type configMapClient struct {
 // ownWriteRows updates a ConfigMap and reads it from the cache at once, again and
 // again. A read is stale when it does not show the version that the update
 // returned. Each contender has a ConfigMap and a cache of its own.
-func ownWriteRows(ctx context.Context, cfg *rest.Config, rounds int) (rows []row, err error) {
+func ownWriteRows(ctx context.Context, env *environment) (rows []row, err error) {
+	cfg, err := env.config()
+	if err != nil {
+		return nil, err
+	}
+	rounds := env.rounds(500, 500)
 	makers := []func(context.Context, *rest.Config) (*configMapClient, error){newOurClient, newPeerClient(false), newPeerClient(true)}
 	var clients []*configMapClient
 	defer func() {

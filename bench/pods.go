@@ -13,44 +13,54 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// podsPerApp makes an app's pods 1 % of 10,000.
-const podsPerApp = 100
+const (
+	podsPerApp      = 100
+	appsInNamespace = 5
+	nodesOfAnApp    = 5
+)
 
-// makePods returns pods as a ReplicaSet controller and a kubelet leave them: two
+// manyPods is n pods as a ReplicaSet controller and a kubelet leave them: two
 // containers, annotations, a status and the managedFields of both writers. Every
 // podsPerApp of them are one app: they share a label, a namespace, an owner and a
-// template, and differ in names, UIDs, addresses, times and nodes. The same number
-// gives the same pods.
-func makePods(n int) []corev1.Pod {
-	random := rand.New(rand.NewPCG(1, 2))
-	pods := make([]corev1.Pod, n)
-	for i := range pods {
-		pods[i] = makePod(i, random)
+// template, and differ in names, UIDs, addresses, times and nodes. A namespace has
+// 500 pods and a node 20, however many there are in all.
+func manyPods(n int) objectSet {
+	return objectSet{
+		gvk: corev1.SchemeGroupVersion.WithKind("Pod"), plural: "pods", count: n,
+		make: func(i int) object { return makePod(i) },
 	}
-	return pods
 }
 
 func appName(app int) string      { return fmt.Sprintf("app-%03d", app) }
-func appNamespace(app int) string { return fmt.Sprintf("team-%02d", app%20) }
+func appNamespace(app int) string { return fmt.Sprintf("team-%02d", app/appsInNamespace) }
 func appOwner(app int) types.UID {
 	return types.UID(fmt.Sprintf("%08x-0000-4000-8000-000000000000", app+1))
 }
+func podNode(i int) string {
+	return fmt.Sprintf("node-%04d.eu-1.example.com", i/podsPerApp*nodesOfAnApp+i%nodesOfAnApp)
+}
+func podName(i int) string {
+	return fmt.Sprintf("%s-%s-%05x", appName(i/podsPerApp), appHash(i/podsPerApp), i)
+}
+func appHash(app int) string { return fmt.Sprintf("%08x", uint32(app)*2654435761) }
 
-func makePod(i int, random *rand.Rand) corev1.Pod {
+func makePod(i int) *corev1.Pod {
+	random := rand.New(rand.NewPCG(1, uint64(i)))
 	app := i / podsPerApp
 	name := appName(app)
 	started := metav1.NewTime(time.Unix(1_780_000_000+int64(i)*7, 0).UTC())
-	hash := fmt.Sprintf("%08x", uint32(app)*2654435761)
+	hash := appHash(app)
 	address := fmt.Sprintf("10.%d.%d.%d", i>>16&255, i>>8&255, i&255)
 	host := fmt.Sprintf("172.16.%d.%d", i%500>>8, i%500&255)
 
-	return corev1.Pod{
+	return &corev1.Pod{
+		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"},
 		ObjectMeta: metav1.ObjectMeta{
-			Name:              fmt.Sprintf("%s-%s-%05x", name, hash, i),
+			Name:              podName(i),
 			GenerateName:      name + "-" + hash + "-",
 			Namespace:         appNamespace(app),
 			UID:               types.UID(fmt.Sprintf("%08x-%04x-4%03x-8%03x-%012x", random.Uint32(), i&0xffff, i&0xfff, i&0xfff, random.Uint64()&0xffffffffffff)),
-			ResourceVersion:   fmt.Sprint(1000 + i),
+			ResourceVersion:   fmt.Sprint(firstVersion + i),
 			CreationTimestamp: started,
 			Labels: map[string]string{
 				"app.kubernetes.io/name":       name,
@@ -83,7 +93,7 @@ func makePod(i int, random *rand.Rand) corev1.Pod {
 		},
 		Spec: corev1.PodSpec{
 			Containers:                    []corev1.Container{container("server", name, 8080), container("proxy", "proxy", 15090)},
-			NodeName:                      fmt.Sprintf("node-%03d.eu-1.example.com", i%500),
+			NodeName:                      podNode(i),
 			ServiceAccountName:            name,
 			DeprecatedServiceAccount:      name,
 			RestartPolicy:                 corev1.RestartPolicyAlways,

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/operon-dev/operon/pkg/controller/priorityqueue"
@@ -14,7 +15,7 @@ const queued = 1000
 
 // queueRows adds 1,000 requests to a queue that lives on, then gets and finishes
 // them all, in one goroutine.
-func queueRows(rounds int) ([]row, error) {
+func queueRows(_ context.Context, env *environment) ([]row, error) {
 	requests := make([]reconcile.Request, queued)
 	for i := range requests {
 		requests[i] = reconcile.Request{NamespacedName: types.NamespacedName{Namespace: "default", Name: fmt.Sprintf("object-%04d", i)}}
@@ -27,7 +28,7 @@ func queueRows(rounds int) ([]row, error) {
 	defer plain.ShutDown()
 
 	const each = 20
-	costs, err := interleave(rounds,
+	costs, err := interleave(env.rounds(15, 5),
 		repeat(each, addGetDone(ours, requests)),
 		repeat(each, addGetDone(peer, requests)),
 		repeat(each, addGetDone(plain, requests)),

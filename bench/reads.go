@@ -4,94 +4,356 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/operon-dev/operon/pkg/cache"
 	"github.com/operon-dev/operon/pkg/client"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	peercache "sigs.k8s.io/controller-runtime/pkg/cache"
 	peerclient "sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// fields is to be known of all rows that copy.
-const fields = "the peer also copies managedFields, which Operon does not hold by default"
+// The indexes that both libraries are told to make. Operon has one of owners besides, from the start; ownerField is the
+// peer's, made as the documentation of its IndexField shows.
+const (
+	nodeField  = "spec.nodeName"
+	ownerField = ".metadata.controller"
+)
 
-// readRows measures reads of one pod, and of 1 % of the pods, from filled caches.
-func readRows(ctx context.Context, s *podServer, pods []corev1.Pod, rounds int) (rows []row, err error) {
-	caches, err := fillPodCaches(ctx, s)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, caches.close()) }()
-
-	gets, err := getRows(ctx, caches, pods, rounds)
-	if err != nil {
-		return nil, err
-	}
-	lists, err := listRows(ctx, caches, pods, rounds)
-	return append(gets, lists...), err
+// podCaches are filled caches of both libraries over one server of pods.
+type podCaches struct {
+	form      form
+	ours      cache.Cache
+	peer      peercache.Cache
+	mine      *filled
+	theirs    *filled
+	count     int
+	app, some int // the app that is listed, in the middle, and one of its pods
 }
 
-func getRows(ctx context.Context, caches *podCaches, pods []corev1.Pod, rounds int) ([]row, error) {
-	const each = 4000
-	keys := make([]client.ObjectKey, 0, 997)
-	for i := range 997 {
-		keys = append(keys, client.ObjectKeyFromObject(&pods[i*10%len(pods)]))
+func fillPodCaches(ctx context.Context, s *objectServer, f form) (_ *podCaches, err error) {
+	if _, err := s.prepare(f.asked); err != nil {
+		return nil, err
 	}
-	var into corev1.Pod
-	i := 0
-	next := func() client.ObjectKey { i++; return keys[i%len(keys)] }
+	c := &podCaches{form: f, count: s.count, app: s.count / podsPerApp / 2}
+	c.some = c.app * podsPerApp
+	ourPods, ours, err := ourFillable(s.http.URL, s.objectSet, cache.Options{}, f)
+	if err != nil {
+		return nil, err
+	}
+	peerPods, peer, err := peerFillable(s.http.URL, s.objectSet, peercache.Options{}, f)
+	if err != nil {
+		return nil, err
+	}
+	if f.typed {
+		err := errors.Join(
+			ours.IndexField(ctx, &corev1.Pod{}, nodeField, func(obj client.Object) []string { return nodeOf(obj) }),
+			peer.IndexField(ctx, &corev1.Pod{}, nodeField, func(obj peerclient.Object) []string { return nodeOf(obj) }),
+			peer.IndexField(ctx, &corev1.Pod{}, ownerField, func(obj peerclient.Object) []string { return controllerOf(obj) }),
+		)
+		if err != nil {
+			return nil, err
+		}
+	}
+	if c.mine, err = fill(ctx, ourPods); err != nil {
+		return nil, err
+	}
+	if c.theirs, err = fill(ctx, peerPods); err != nil {
+		return nil, errors.Join(err, c.mine.running.stop())
+	}
+	c.ours, c.peer = ours, peer
+	s.forget()
+	return c, nil
+}
 
-	costs, err := interleave(rounds,
-		repeat(each, func() error { return caches.ours.Get(ctx, next(), &into) }),
-		repeat(each, func() error { return caches.peer.Get(ctx, next(), &into) }),
-		repeat(each, func() error {
-			pod, err := cache.Lend[*corev1.Pod](ctx, caches.ours, next())
-			if err == nil && pod == nil {
-				return errors.New("lent nothing")
-			}
+func (c *podCaches) close() error {
+	return errors.Join(c.mine.running.stop(), c.theirs.running.stop())
+}
+
+func nodeOf(obj metav1.Object) []string { return []string{obj.(*corev1.Pod).Spec.NodeName} }
+
+func controllerOf(obj metav1.Object) []string {
+	if owner := metav1.GetControllerOf(obj); owner != nil {
+		return []string{string(owner.UID)}
+	}
+	return nil
+}
+
+// getOurs and getPeer make operations that get pods in turn, into one variable.
+func (c *podCaches) getOurs(ctx context.Context, opts ...client.GetOption) func() error {
+	next, into := c.keys(), c.form.object()
+	return func() error { return c.ours.Get(ctx, next(), into, opts...) }
+}
+
+func (c *podCaches) getPeer(ctx context.Context, opts ...peerclient.GetOption) func() error {
+	next, into := c.keys(), c.form.object()
+	return func() error { return c.peer.Get(ctx, next(), into, opts...) }
+}
+
+func (c *podCaches) lend(ctx context.Context) func() error {
+	next := c.keys()
+	return func() error {
+		pod, err := cache.Lend[*corev1.Pod](ctx, c.ours, next())
+		if err == nil && pod == nil {
+			return errors.New("lent nothing")
+		}
+		return err
+	}
+}
+
+// keys makes a function that returns the keys of pods all over the cache, over and over.
+func (c *podCaches) keys() func() client.ObjectKey {
+	const different = 997
+	keys := make([]client.ObjectKey, different)
+	for k := range keys {
+		i := k * (c.count / different) % c.count
+		keys[k] = client.ObjectKey{Namespace: appNamespace(i / podsPerApp), Name: podName(i)}
+	}
+	at := 0
+	return func() client.ObjectKey { at++; return keys[at%different] }
+}
+
+// listOurs and listPeer make operations that list, and fail unless they get as many pods as wanted.
+func (c *podCaches) listOurs(ctx context.Context, want int, opts ...client.ListOption) func() error {
+	return func() error {
+		list := c.form.list()
+		if err := c.ours.List(ctx, list, opts...); err != nil {
 			return err
-		}),
-		repeat(each, func() error { return caches.peer.Get(ctx, next(), &into, peerclient.UnsafeDisableDeepCopy) }),
-	)
-	if err != nil {
-		return nil, fmt.Errorf("get a cached pod: %w", err)
+		}
+		return exactly(want, c.form.length(list))
 	}
-	get, peer, lend, unsafe := costs[0], costs[1], costs[2], costs[3]
-	return []row{
-		{Name: "Get a cached Pod, copied", Unit: nanoseconds, Ours: times(get), Peer: times(peer), PeerName: "Get", Note: fields},
-		{Name: "Get a cached Pod, copied", Unit: allocations, Ours: allocs(get), Peer: allocs(peer), PeerName: "Get"},
-		row{Name: "Lend a cached Pod", Unit: nanoseconds, Ours: times(lend), Peer: times(peer), PeerName: "Get"}.wants(atMostRatio(0.05)),
-		row{Name: "Lend a cached Pod", Unit: allocations, Ours: allocs(lend), Peer: allocs(peer), PeerName: "Get"}.wants(atMost(0)),
-		{Name: "Lend a cached Pod", Unit: nanoseconds, Ours: times(lend), Peer: times(unsafe), PeerName: "Get, UnsafeDisableDeepCopy"},
-	}, nil
 }
 
-func listRows(ctx context.Context, caches *podCaches, pods []corev1.Pod, rounds int) ([]row, error) {
-	const each = 20
-	app := len(pods) / podsPerApp / 2
-	labels := map[string]string{"app.kubernetes.io/name": appName(app)}
-	owner := appOwner(app)
-
-	costs, err := interleave(rounds,
-		repeat(each, caches.listOurs(ctx, client.MatchingLabels(labels))),
-		repeat(each, caches.listPeer(ctx, peerclient.MatchingLabels(labels))),
-		repeat(each, caches.rangeOurs(ctx, client.MatchingLabels(labels))),
-		repeat(each, caches.listPeer(ctx, peerclient.MatchingLabels(labels), peerclient.UnsafeDisableDeepCopy)),
-		repeat(each, caches.listOurs(ctx, cache.OwnedBy(owner))),
-		repeat(each, caches.listPeer(ctx, peerclient.MatchingFields{ownerField: string(owner)})),
-		repeat(each, caches.rangeOurs(ctx, cache.OwnedBy(owner))),
-		repeat(each, caches.listPeer(ctx, peerclient.MatchingFields{ownerField: string(owner)}, peerclient.UnsafeDisableDeepCopy)),
-	)
-	if err != nil {
-		return nil, fmt.Errorf("list cached pods: %w", err)
+func (c *podCaches) listPeer(ctx context.Context, want int, opts ...peerclient.ListOption) func() error {
+	return func() error {
+		list := c.form.list()
+		if err := c.peer.List(ctx, list, opts...); err != nil {
+			return err
+		}
+		return exactly(want, c.form.length(list))
 	}
+}
+
+// scanPeer makes an operation that finds what an owner has as programs without an index do: among all pods of its namespace.
+func (c *podCaches) scanPeer(ctx context.Context, app int) func() error {
+	owner := appOwner(app)
+	return func() error {
+		var list corev1.PodList
+		if err := c.peer.List(ctx, &list, peerclient.InNamespace(appNamespace(app))); err != nil {
+			return err
+		}
+		var found []*corev1.Pod
+		for i := range list.Items {
+			if controller := metav1.GetControllerOfNoCopy(&list.Items[i]); controller != nil && controller.UID == owner {
+				found = append(found, &list.Items[i])
+			}
+		}
+		return exactly(podsPerApp, len(found))
+	}
+}
+
+// lendAll makes an operation that walks the objects Operon lends.
+func (c *podCaches) lendAll(ctx context.Context, want int, opts ...client.ListOption) func() error {
+	return func() error {
+		pods, err := cache.All[*corev1.Pod](ctx, c.ours, opts...)
+		if err != nil {
+			return err
+		}
+		n := 0
+		for range pods {
+			n++
+		}
+		return exactly(want, n)
+	}
+}
+
+func exactly(want, got int) error {
+	if got != want {
+		return fmt.Errorf("%d pods are listed, want %d", got, want)
+	}
+	return nil
+}
+
+// step is how long a contender runs in a round.
+const step = 10 * time.Millisecond
+
+// readsOf measures typed reads, and what the caches take, with n pods.
+func readsOf(n int) func(context.Context, *environment) ([]row, error) {
+	return func(ctx context.Context, env *environment) (rows []row, err error) {
+		s := newObjectServer(manyPods(n))
+		defer s.close()
+		peaks, err := peakRows(ctx, s, typedPods, env)
+		if err != nil {
+			return nil, err
+		}
+		c, err := fillPodCaches(ctx, s, typedPods)
+		if err != nil {
+			return nil, err
+		}
+		defer func() { err = errors.Join(err, c.close()) }()
+		rounds := env.rounds(9, 5)
+		if n > 10_000 {
+			rounds = 3 // a List of all takes seconds
+		}
+		rows, err = typedReadRows(ctx, c, rounds)
+		heap := row{
+			Name: "Heap of a cache of Pods", Size: n, Unit: bytesOf, Ours: []float64{c.mine.heap}, Peer: []float64{c.theirs.heap}, PeerName: "default",
+			Note: "with the indexes of the other rows",
+		}
+		return append(append(rows, heap), peaks...), err
+	}
+}
+
+func typedReadRows(ctx context.Context, c *podCaches, rounds int) ([]row, error) {
+	const inNamespace = podsPerApp * appsInNamespace
+	const onNode = podsPerApp / nodesOfAnApp
+	namespace, owner := appNamespace(c.app), appOwner(c.app)
+	labels := map[string]string{"app.kubernetes.io/name": appName(c.app)}
+	node, index := podNode(c.some), peerclient.MatchingFields{ownerField: string(owner)}
+	const unsafe = peerclient.UnsafeDisableDeepCopy
+
+	var all contest
+	for _, contender := range []struct {
+		name string
+		op   func() error
+	}{
+		{"get", c.getOurs(ctx)},
+		{"peer get", c.getPeer(ctx)},
+		{"lend", c.lend(ctx)},
+		{"peer get unsafe", c.getPeer(ctx, unsafe)},
+
+		{"all", c.listOurs(ctx, c.count)},
+		{"peer all", c.listPeer(ctx, c.count)},
+		{"lend all", c.lendAll(ctx, c.count)},
+		{"peer all unsafe", c.listPeer(ctx, c.count, unsafe)},
+
+		{"namespace", c.listOurs(ctx, inNamespace, client.InNamespace(namespace))},
+		{"peer namespace", c.listPeer(ctx, inNamespace, peerclient.InNamespace(namespace))},
+		{"lend namespace", c.lendAll(ctx, inNamespace, client.InNamespace(namespace))},
+		{"peer namespace unsafe", c.listPeer(ctx, inNamespace, peerclient.InNamespace(namespace), unsafe)},
+
+		{"label", c.listOurs(ctx, podsPerApp, client.MatchingLabels(labels))},
+		{"peer label", c.listPeer(ctx, podsPerApp, peerclient.MatchingLabels(labels))},
+		{"lend label", c.lendAll(ctx, podsPerApp, client.MatchingLabels(labels))},
+		{"peer label unsafe", c.listPeer(ctx, podsPerApp, peerclient.MatchingLabels(labels), unsafe)},
+
+		{"owner", c.listOurs(ctx, podsPerApp, cache.OwnedBy(owner))},
+		{"peer owner scan", c.scanPeer(ctx, c.app)},
+		{"peer owner index", c.listPeer(ctx, podsPerApp, index)},
+		{"lend owner", c.lendAll(ctx, podsPerApp, cache.OwnedBy(owner))},
+		{"peer owner index unsafe", c.listPeer(ctx, podsPerApp, index, unsafe)},
+
+		{"field", c.listOurs(ctx, onNode, client.MatchingFields{nodeField: node})},
+		{"peer field", c.listPeer(ctx, onNode, peerclient.MatchingFields{nodeField: node})},
+		{"lend field", c.lendAll(ctx, onNode, client.MatchingFields{nodeField: node})},
+		{"peer field unsafe", c.listPeer(ctx, onNode, peerclient.MatchingFields{nodeField: node}, unsafe)},
+	} {
+		all.add(contender.name, lasting(step, contender.op))
+	}
+	costs, err := all.run(rounds)
+	if err != nil {
+		return nil, fmt.Errorf("read cached pods: %w", err)
+	}
+
 	const (
+		fields  = "the peer also copies managedFields, which Operon does not hold by default"
 		indexed = "the peer has an index of its own (IndexField), as its documentation recommends"
-		lent    = "shared objects on both sides"
+		scan    = "the peer has no index of owners unless the user makes one: all 500 Pods of the namespace are listed, and searched"
+		both    = "both have the index, by IndexField"
+		shared  = "shared objects on both sides"
 	)
-	return []row{
-		row{Name: "List 1 % of Pods by label, copied", Unit: nanoseconds, Ours: times(costs[0]), Peer: times(costs[1]), PeerName: "List", Note: fields}.wants(atMostRatio(0.1)),
-		{Name: "List 1 % of Pods by label, lent", Unit: nanoseconds, Ours: times(costs[2]), Peer: times(costs[3]), PeerName: "List, UnsafeDisableDeepCopy", Note: lent},
-		row{Name: "List 1 % of Pods by owner, copied", Unit: nanoseconds, Ours: times(costs[4]), Peer: times(costs[5]), PeerName: "List, field index", Note: indexed + "; " + fields}.wants(atMostRatio(0.1)),
-		{Name: "List 1 % of Pods by owner, lent", Unit: nanoseconds, Ours: times(costs[6]), Peer: times(costs[7]), PeerName: "List, field index, UnsafeDisableDeepCopy", Note: indexed + "; " + lent},
-	}, nil
+	atTen := func(t target) *target {
+		if c.count == 10_000 {
+			return &t
+		}
+		return nil
+	}
+	table := []comparison{
+		{name: "Get a cached Pod, copied", ours: "get", peer: "peer get", peerName: "Get", note: fields},
+		{name: "Lend a cached Pod", ours: "lend", peer: "peer get", peerName: "Get", target: atTen(atMostRatio(0.05)), allocs: atTen(atMost(0))},
+		{name: "Lend a cached Pod", ours: "lend", peer: "peer get unsafe", peerName: "Get, UnsafeDisableDeepCopy", note: shared},
+		{name: "List all Pods, copied", ours: "all", peer: "peer all", peerName: "List", note: fields},
+		{name: "List all Pods, lent", ours: "lend all", peer: "peer all unsafe", peerName: "List, UnsafeDisableDeepCopy", note: shared},
+		{name: "List 500 Pods by namespace, copied", ours: "namespace", peer: "peer namespace", peerName: "List", note: fields},
+		{name: "List 500 Pods by namespace, lent", ours: "lend namespace", peer: "peer namespace unsafe", peerName: "List, UnsafeDisableDeepCopy", note: shared},
+		{name: "List 100 Pods by label, copied", ours: "label", peer: "peer label", peerName: "List", note: fields, target: atTen(atMostRatio(0.1))},
+		{name: "List 100 Pods by label, lent", ours: "lend label", peer: "peer label unsafe", peerName: "List, UnsafeDisableDeepCopy", note: shared},
+		{name: "List 100 Pods by owner, copied", ours: "owner", peer: "peer owner scan", peerName: "List in the namespace, filtered", note: scan, target: atTen(atMostRatio(0.1))},
+		{name: "List 100 Pods by owner, copied", ours: "owner", peer: "peer owner index", peerName: "List, field index", note: indexed + "; " + fields, target: atTen(atMostRatio(0.1))},
+		{name: "List 100 Pods by owner, lent", ours: "lend owner", peer: "peer owner index unsafe", peerName: "List, field index, UnsafeDisableDeepCopy", note: indexed + "; " + shared},
+		{name: "List 20 Pods by field, copied", ours: "field", peer: "peer field", peerName: "List, field index", note: both + "; " + fields},
+		{name: "List 20 Pods by field, lent", ours: "lend field", peer: "peer field unsafe", peerName: "List, field index, UnsafeDisableDeepCopy", note: both + "; " + shared},
+	}
+	var rows []row
+	for _, t := range table {
+		rows = append(rows, t.rows(c.count, c.count == 10_000, costs)...)
+	}
+	return rows, nil
+}
+
+// comparison is two contenders of a contest, by name, and what the rows that they make say.
+type comparison struct {
+	name, ours, peer, peerName, note string
+	target, allocs                   *target // for the time, and for the allocations
+}
+
+// rows returns the row for the time, and if wanted those for bytes and allocations, which differ little from run to run.
+func (c comparison) rows(size int, memory bool, costs map[string][]cost) []row {
+	mine, theirs := costs[c.ours], costs[c.peer]
+	rows := []row{{Name: c.name, Size: size, Unit: nanoseconds, Ours: times(mine), Peer: times(theirs), PeerName: c.peerName, Note: c.note, Target: c.target}}
+	if !memory {
+		return rows
+	}
+	return append(rows,
+		row{Name: c.name, Size: size, Unit: bytesOf, Ours: bytesIn(mine), Peer: bytesIn(theirs), PeerName: c.peerName},
+		row{Name: c.name, Size: size, Unit: allocations, Ours: allocs(mine), Peer: allocs(theirs), PeerName: c.peerName, Target: c.allocs},
+	)
+}
+
+// formRows measures the main reads in the forms that have no Go type of the kind.
+func formRows(ctx context.Context, env *environment) ([]row, error) {
+	const n = 2_000 // filling a cache with unstructured objects takes its time
+	var rows []row
+	for _, f := range []form{unstructuredOf(manyPods(n).gvk), metadataOf(manyPods(n).gvk)} {
+		got, err := rowsInForm(ctx, manyPods(n), f, env.rounds(7, 3))
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", f.name, err)
+		}
+		rows = append(rows, got...)
+	}
+	return rows, nil
+}
+
+func rowsInForm(ctx context.Context, r objectSet, f form, rounds int) (rows []row, err error) {
+	s := newObjectServer(r)
+	defer s.close()
+	c, err := fillPodCaches(ctx, s, f)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, c.close()) }()
+	labels := map[string]string{"app.kubernetes.io/name": appName(c.app)}
+	var all contest
+	all.add("get", lasting(step, c.getOurs(ctx)))
+	all.add("peer get", lasting(step, c.getPeer(ctx)))
+	all.add("label", lasting(step, c.listOurs(ctx, podsPerApp, client.MatchingLabels(labels))))
+	all.add("peer label", lasting(step, c.listPeer(ctx, podsPerApp, peerclient.MatchingLabels(labels))))
+	all.add("label unsafe", lasting(step, c.listOurs(ctx, podsPerApp, client.MatchingLabels(labels), client.UnsafeDisableDeepCopy)))
+	all.add("peer label unsafe", lasting(step, c.listPeer(ctx, podsPerApp, peerclient.MatchingLabels(labels), peerclient.UnsafeDisableDeepCopy)))
+	costs, err := all.run(rounds)
+	if err != nil {
+		return nil, err
+	}
+	for _, t := range []comparison{
+		{name: "Get, copied: " + f.name, ours: "get", peer: "peer get", peerName: "Get"},
+		{name: "List 100 by label, copied: " + f.name, ours: "label", peer: "peer label", peerName: "List"},
+		{name: "List 100 by label, shared: " + f.name, ours: "label unsafe", peer: "peer label unsafe", peerName: "List, UnsafeDisableDeepCopy"},
+	} {
+		rows = append(rows, t.rows(c.count, true, costs)...)
+	}
+	return append(rows, row{
+		Name: "Heap for each cached object: " + f.name, Unit: bytesOf, PeerName: "default",
+		Ours: []float64{c.mine.heap / float64(c.count)}, Peer: []float64{c.theirs.heap / float64(c.count)},
+	}), nil
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -9,15 +10,19 @@ import (
 
 // report is what a run found, ready to be shown.
 type report struct {
-	Machine string   `json:"machine"`
-	Quick   bool     `json:"quick"`
-	Took    string   `json:"took"`
-	Rows    []result `json:"rows"`
+	Machine string
+	Quick   bool
+	Took    string
+	Rows    []result
+	Growth  []growth
+	Failed  []error // the groups that could not be measured
 }
 
 // result is a row with what follows from its samples. Ratio is nil where the peer's median is zero.
 type result struct {
+	Group   string       `json:"group"`
 	Name    string       `json:"name"`
+	Size    int          `json:"size,omitempty"`
 	Unit    unit         `json:"unit"`
 	Peer    string       `json:"peer"`
 	Note    string       `json:"note,omitempty"`
@@ -34,7 +39,7 @@ func newReport(rows []row, quick bool, took time.Duration) report {
 	r := report{Machine: machine(), Quick: quick, Took: took.Round(time.Second).String()}
 	for _, row := range rows {
 		res := result{
-			Name: row.Name, Unit: row.Unit, Peer: row.PeerName, Note: row.Note, Rounds: len(row.Ours),
+			Group: row.Group, Name: row.Name, Size: row.Size, Unit: row.Unit, Peer: row.PeerName, Note: row.Note, Rounds: len(row.Ours),
 			Ours: summarize(row.Ours), Theirs: summarize(row.Peer), Target: row.Target,
 			Samples: [2][]float64{row.Ours, row.Peer},
 		}
@@ -47,6 +52,7 @@ func newReport(rows []row, quick bool, took time.Duration) report {
 		}
 		r.Rows = append(r.Rows, res)
 	}
+	r.Growth = growthOf(r.Rows)
 	return r
 }
 
@@ -62,11 +68,49 @@ func (r report) verdict() string {
 			met++
 		}
 	}
-	return fmt.Sprintf("%d of %d rows with a target meet it (%d rows in all)", met, targets, len(r.Rows))
+	verdict := fmt.Sprintf("%d of %d rows with a target meet it (%d rows in all)", met, targets, len(r.Rows))
+	if len(r.Failed) > 0 {
+		verdict += fmt.Sprintf("; %d groups could not be measured", len(r.Failed))
+	}
+	return verdict
 }
 
+// writeJSON writes the report as one JSON object, with a line for each row.
 func (r report) writeJSON(w io.Writer) error {
-	encoder := json.NewEncoder(w)
-	encoder.SetIndent("", "  ")
-	return encoder.Encode(r)
+	out := bufio.NewWriter(w)
+	fmt.Fprintf(out, "{\n\"machine\": %q,\n\"quick\": %v,\n\"took\": %q,\n", r.Machine, r.Quick, r.Took)
+	failed := make([]string, len(r.Failed))
+	for i, err := range r.Failed {
+		failed[i] = err.Error()
+	}
+	if err := writeLines(out, "failed", failed); err != nil {
+		return err
+	}
+	fmt.Fprintln(out, ",")
+	if err := writeLines(out, "rows", r.Rows); err != nil {
+		return err
+	}
+	fmt.Fprintln(out, ",")
+	if err := writeLines(out, "growth", r.Growth); err != nil {
+		return err
+	}
+	fmt.Fprintln(out, "\n}")
+	return out.Flush()
+}
+
+// writeLines writes a field of a JSON object that holds a list, each element on a line.
+func writeLines[T any](out *bufio.Writer, field string, elements []T) error {
+	fmt.Fprintf(out, "%q: [", field)
+	for i, element := range elements {
+		line, err := json.Marshal(element)
+		if err != nil {
+			return err
+		}
+		if i > 0 {
+			out.WriteByte(',')
+		}
+		fmt.Fprintf(out, "\n%s", line)
+	}
+	_, err := out.WriteString("\n]")
+	return err
 }

@@ -7,7 +7,7 @@ import (
 
 // cost is what one operation took. The allocations are those of the whole process meanwhile.
 type cost struct {
-	ns, allocs float64
+	ns, allocs, bytes float64
 }
 
 // contender is one way to do the work of a row.
@@ -16,10 +16,11 @@ type contender func() (cost, error)
 // interleave runs the contenders in turn and returns the costs of each.
 func interleave(rounds int, contenders ...contender) ([][]cost, error) {
 	costs := make([][]cost, len(contenders))
+	var tidied tidied
 	for round := range rounds {
 		for turn := range contenders {
 			i := (round + turn) % len(contenders)
-			runtime.GC()
+			tidied.tidy()
 			c, err := contenders[i]()
 			if err != nil {
 				return nil, err
@@ -28,6 +29,22 @@ func interleave(rounds int, contenders ...contender) ([][]cost, error) {
 		}
 	}
 	return costs, nil
+}
+
+// tidied is the heap after a collection, in bytes.
+type tidied uint64
+
+// tidy collects the garbage of the contenders before, so that the next one does not pay for it. A third of what is in use
+// may be left, since collecting takes longer the more there is in use.
+func (t *tidied) tidy() {
+	var stats runtime.MemStats
+	runtime.ReadMemStats(&stats)
+	if *t > 0 && stats.HeapAlloc < uint64(*t)+uint64(*t)/3 {
+		return
+	}
+	runtime.GC()
+	runtime.ReadMemStats(&stats)
+	*t = tidied(stats.HeapAlloc)
 }
 
 // repeat makes a contender that does op n times; its cost is that of one.
@@ -46,22 +63,69 @@ func repeat(n int, op func() error) contender {
 		return cost{
 			ns:     float64(took.Nanoseconds()) / float64(n),
 			allocs: float64(after.Mallocs-before.Mallocs) / float64(n),
+			bytes:  float64(after.TotalAlloc-before.TotalAlloc) / float64(n),
 		}, nil
 	}
 }
 
-func times(costs []cost) []float64 {
-	samples := make([]float64, len(costs))
-	for i, c := range costs {
-		samples[i] = c.ns
+// lasting makes a contender that does op as often as takes about the given time. How often that is it finds out when it
+// first runs.
+func lasting(d time.Duration, op func() error) contender {
+	n := 0
+	return func() (cost, error) {
+		if n > 0 {
+			return repeat(n, op)()
+		}
+		for n = 1; ; n *= 4 {
+			c, err := repeat(n, op)()
+			if err != nil {
+				return cost{}, err
+			}
+			switch took := c.ns * float64(n); {
+			case took >= float64(d):
+				return c, nil
+			case took >= float64(d)/8:
+				n = int(float64(d) / c.ns)
+				return repeat(n, op)()
+			}
+		}
 	}
-	return samples
 }
 
-func allocs(costs []cost) []float64 {
-	samples := make([]float64, len(costs))
+func times(costs []cost) []float64  { return samples(costs, func(c cost) float64 { return c.ns }) }
+func allocs(costs []cost) []float64 { return samples(costs, func(c cost) float64 { return c.allocs }) }
+func bytesIn(costs []cost) []float64 {
+	return samples(costs, func(c cost) float64 { return c.bytes })
+}
+
+func samples(costs []cost, of func(cost) float64) []float64 {
+	all := make([]float64, len(costs))
 	for i, c := range costs {
-		samples[i] = c.allocs
+		all[i] = of(c)
 	}
-	return samples
+	return all
+}
+
+// contest is contenders by name.
+type contest struct {
+	names      []string
+	contenders []contender
+}
+
+func (c *contest) add(name string, contender contender) {
+	c.names = append(c.names, name)
+	c.contenders = append(c.contenders, contender)
+}
+
+// run interleaves the contenders.
+func (c *contest) run(rounds int) (map[string][]cost, error) {
+	costs, err := interleave(rounds, c.contenders...)
+	if err != nil {
+		return nil, err
+	}
+	byName := map[string][]cost{}
+	for i, name := range c.names {
+		byName[name] = costs[i]
+	}
+	return byName, nil
 }

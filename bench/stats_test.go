@@ -1,6 +1,7 @@
 package main
 
 import (
+	"math"
 	"slices"
 	"testing"
 )
@@ -12,10 +13,10 @@ func TestSummarize(t *testing.T) {
 	}{
 		"none":            {nil, summary{}},
 		"one":             {[]float64{3}, summary{3, 3, 3}},
-		"odd, unsorted":   {[]float64{9, 1, 4}, summary{4, 1, 9}},
-		"even, unsorted":  {[]float64{8, 1, 2, 4}, summary{3, 1, 8}},
-		"outlier":         {[]float64{1, 1, 1, 1000, 1}, summary{1, 1, 1000}},
-		"negative, zeros": {[]float64{0, -2, 0}, summary{0, -2, 0}},
+		"odd, unsorted":   {[]float64{9, 1, 4}, summary{4, 2.5, 6.5}},
+		"even, unsorted":  {[]float64{8, 1, 2, 4}, summary{3, 1.75, 5}},
+		"outlier":         {[]float64{1, 1, 1, 1000, 1}, summary{1, 1, 1}},
+		"negative, zeros": {[]float64{0, -2, 0}, summary{0, -1, 0}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			before := slices.Clone(test.samples)
@@ -48,6 +49,8 @@ func TestTargetIsMet(t *testing.T) {
 		"ratio above":                {atMostRatio(0.5), 5.1, 10, false},
 		"ratio to zero":              {atMostRatio(0.5), 1, 0, false},
 		"nothing against nothing":    {atMostRatio(0.5), 0, 0, true},
+		"at least, above":            {atLeastRatio(2), 21, 10, true},
+		"at least, below":            {atLeastRatio(2), 19, 10, false},
 		"value at its bound":         {atMost(50), 50, 1, true},
 		"value above, peer is worse": {atMost(50), 51, 1000, false},
 	} {
@@ -56,5 +59,29 @@ func TestTargetIsMet(t *testing.T) {
 				t.Errorf("%v.met(%v, %v) = %v", test.target, test.ours, test.peer, got)
 			}
 		})
+	}
+}
+
+func TestExponentOfAPowerIsFound(t *testing.T) {
+	sizes := []float64{1000, 10_000, 100_000}
+	for _, k := range []float64{0, 0.5, 1, 2} {
+		var values []float64
+		for _, size := range sizes {
+			values = append(values, 7*math.Pow(size, k))
+		}
+		if got, ok := exponent(sizes, values); !ok || math.Abs(got-k) > 1e-9 {
+			t.Errorf("exponent of 7·n^%v = %v, %v", k, got, ok)
+		}
+	}
+	for name, values := range map[string][]float64{"zero": {0, 1, 2}, "negative": {1, -1, 2}} {
+		if k, ok := exponent(sizes, values); ok {
+			t.Errorf("%s: a power is said to fit: %v", name, k)
+		}
+	}
+	if k, ok := exponent(sizes[:1], []float64{1}); ok {
+		t.Errorf("one size: a power is said to fit: %v", k)
+	}
+	if k, ok := exponent([]float64{5, 5}, []float64{1, 2}); ok {
+		t.Errorf("one size twice: a power is said to fit: %v", k)
 	}
 }

@@ -4,61 +4,153 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 	"text/tabwriter"
 )
 
-var columns = []string{"row", "against controller-runtime's", "Operon", "peer", "ratio", "Operon min–max", "peer min–max", "target", "met"}
+var columns = []string{"row", "objects", "against controller-runtime's", "Operon", "quartiles", "peer", "quartiles", "ratio", "target", "met"}
 
 func (r result) cells() []string {
-	quotient, bound, met := "-", "-", "-"
+	size, quotient, bound, met := "", "-", "-", "-"
+	if r.Size > 0 {
+		size = thousands(r.Size)
+	}
 	if r.Ratio != nil {
 		quotient = fmt.Sprintf("%.3f", *r.Ratio)
+		if r.Unit.moreIsBetter() {
+			quotient += " (more is better)"
+		}
 	}
 	if r.Target != nil {
+		bound = r.Target.show(r.Unit)
 		met = "no"
 		if *r.Met {
 			met = "yes"
 		}
-		bound = "≤ " + format(r.Target.Bound, r.Unit)
-		if r.Target.Ratio {
-			bound = fmt.Sprintf("ratio ≤ %v", r.Target.Bound)
-		}
+	}
+	theirs := "-" // the peer has nothing of the kind
+	if len(r.Samples[1]) > 0 {
+		theirs = format(r.Theirs.Median, r.Unit)
 	}
 	return []string{
-		r.Name, r.Peer, format(r.Ours.Median, r.Unit), format(r.Theirs.Median, r.Unit), quotient,
-		spread(r.Ours, r.Unit, r.Rounds), spread(r.Theirs, r.Unit, r.Rounds), bound, met,
+		r.Name, size, r.Peer, format(r.Ours.Median, r.Unit), spread(r.Ours, r.Unit, r.Rounds),
+		theirs, spread(r.Theirs, r.Unit, len(r.Samples[1])), quotient, bound, met,
 	}
+}
+
+func (t target) show(u unit) string {
+	relation, bound := "≤ ", format(t.Bound, u)
+	if t.Least {
+		relation = "≥ "
+	}
+	if t.Ratio {
+		relation, bound = "ratio "+relation, fmt.Sprint(t.Bound)
+	}
+	return relation + bound
 }
 
 func spread(s summary, u unit, rounds int) string {
 	if rounds < 2 {
 		return "-"
 	}
-	return format(s.Min, u) + "–" + format(s.Max, u)
+	return format(s.Q1, u) + "–" + format(s.Q3, u)
 }
 
 // format shows a value with three figures or so, in a unit that suits its size.
 func format(value float64, u unit) string {
 	switch {
-	case u != nanoseconds && value >= 100:
+	case u == nanoseconds:
+		return scaled(value, "ns", "µs", "ms", "s")
+	case u == bytesOf:
+		return scaled(value, "B", "kB", "MB", "GB")
+	case value >= 100:
 		return fmt.Sprintf("%.0f %s", value, u)
-	case u != nanoseconds:
-		return fmt.Sprintf("%v %s", math.Round(value*100)/100, u)
-	case value >= 1e6:
-		return fmt.Sprintf("%.1f ms", value/1e6)
-	case value >= 1e3:
-		return fmt.Sprintf("%.1f µs", value/1e3)
 	}
-	return fmt.Sprintf("%.0f ns", value)
+	return fmt.Sprintf("%v %s", math.Round(value*100)/100, u)
 }
 
-// writeText writes the table for a terminal.
+// scaled shows a value in the greatest of the units, each 1,000 of the one before, that leaves something before the point.
+func scaled(value float64, units ...string) string {
+	i := 0
+	for i < len(units)-1 && math.Abs(value) >= 1000 {
+		value, i = value/1000, i+1
+	}
+	if i == 0 {
+		return fmt.Sprintf("%v %s", math.Round(value*10)/10, units[i])
+	}
+	return fmt.Sprintf("%.*f %s", max(0, 2-int(math.Log10(math.Abs(value)))), value, units[i])
+}
+
+// thousands shows 10000 as 10k.
+func thousands(n int) string {
+	if n%1000 == 0 {
+		return fmt.Sprintf("%dk", n/1000)
+	}
+	return fmt.Sprint(n)
+}
+
+var growthColumns = []string{"measure", "against controller-runtime's", "objects", "Operon", "peer", "Operon's exponent", "peer's exponent"}
+
+func (g growth) cells() []string {
+	var sizes, ours, theirs []string
+	for i, size := range g.Sizes {
+		sizes = append(sizes, thousands(int(size)))
+		ours = append(ours, format(g.Ours[i], g.Unit))
+		theirs = append(theirs, format(g.Theirs[i], g.Unit))
+	}
+	power := func(k *float64) string {
+		if k == nil {
+			return "-"
+		}
+		return fmt.Sprintf("%.2f", *k)
+	}
+	return []string{
+		g.Name, g.Peer, strings.Join(sizes, ", "), strings.Join(ours, ", "), strings.Join(theirs, ", "),
+		power(g.OurExponent), power(g.TheirExponent),
+	}
+}
+
+// sections are the rows by group, in their order.
+func (r report) sections() [][]result {
+	var all [][]result
+	for i, row := range r.Rows {
+		if i == 0 || row.Group != r.Rows[i-1].Group {
+			all = append(all, nil)
+		}
+		last := len(all) - 1
+		all[last] = append(all[last], row)
+	}
+	return all
+}
+
+// shownGrowth leaves out what hardly differs from run to run, or does not grow: results.json has it all.
+func (r report) shownGrowth() []growth {
+	var shown []growth
+	for _, g := range r.Growth {
+		if g.OurExponent != nil && g.TheirExponent != nil {
+			shown = append(shown, g)
+		}
+	}
+	return shown
+}
+
+// writeText writes the tables for a terminal; the last line is the verdict.
 func (r report) writeText(w io.Writer) error {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, strings.Join(columns, "\t"))
-	for _, row := range r.Rows {
-		fmt.Fprintln(table, strings.Join(row.cells(), "\t"))
+	for _, rows := range r.sections() {
+		blank := strings.Repeat("\t", len(columns)-1) // without its cells, the columns would be aligned anew
+		fmt.Fprintf(table, "%s\n%s%s\n", blank, rows[0].Group, blank)
+		for _, row := range rows {
+			fmt.Fprintln(table, strings.Join(row.cells(), "\t"))
+		}
+	}
+	if shown := r.shownGrowth(); len(shown) > 0 {
+		fmt.Fprintf(table, "\n%s\n", strings.Join(growthColumns, "\t"))
+		for _, g := range shown {
+			fmt.Fprintln(table, strings.Join(g.cells(), "\t"))
+		}
 	}
 	if err := table.Flush(); err != nil {
 		return err
@@ -67,31 +159,64 @@ func (r report) writeText(w io.Writer) error {
 	return err
 }
 
-// writeMarkdown writes the table as a page, with the notes below it.
+// writeMarkdown writes the tables as a page, with the notes below each.
 func (r report) writeMarkdown(w io.Writer) error {
 	var page strings.Builder
-	fmt.Fprintf(&page, "# Operon and controller-runtime v0.25.2, side by side\n\n%s\n\n", r.about())
-	fmt.Fprintf(&page, "| %s |\n|%s\n", strings.Join(columns, " | "), strings.Repeat(" --- |", len(columns)))
-	for _, row := range r.Rows {
-		fmt.Fprintf(&page, "| %s |\n", strings.Join(row.cells(), " | "))
-	}
-	page.WriteString("\n")
-	for _, row := range r.Rows {
-		if row.Note != "" {
-			fmt.Fprintf(&page, "- %s (%s): %s.\n", row.Name, row.Peer, row.Note)
+	fmt.Fprintf(&page, "# Operon and controller-runtime v0.25.2, side by side\n\n%s\n\nMachine: %s; the run took %s. All samples: [results.json](results.json).\n\n**%s.**\n",
+		about, r.Machine, r.Took, r.verdict())
+	for _, rows := range r.sections() {
+		fmt.Fprintf(&page, "\n## %s\n\n", rows[0].Group)
+		markdownHead(&page, columns)
+		for _, row := range rows {
+			markdownRow(&page, row.cells())
+		}
+		if notes := notesOf(rows); len(notes) > 0 {
+			fmt.Fprintf(&page, "\n- %s\n", strings.Join(notes, "\n- "))
 		}
 	}
-	fmt.Fprintf(&page, "\nMachine: %s; took %s.\n\n%s\n", r.Machine, r.Took, r.verdict())
+	for _, err := range r.Failed {
+		fmt.Fprintf(&page, "\nNot measured: %v.\n", err)
+	}
+	page.WriteString("\n## Cost as work grows\n\nThe exponent is that of the power of the number of objects which fits best: 0 does not grow, 1 grows in proportion.\n\n")
+	page.WriteString("![time and memory against the number of objects, both libraries](growth.svg)\n\n")
+	markdownHead(&page, growthColumns)
+	for _, g := range r.shownGrowth() {
+		markdownRow(&page, g.cells())
+	}
 	_, err := io.WriteString(w, page.String())
 	return err
 }
 
-func (r report) about() string {
-	about := "Medians of rounds in which the contenders took turns, in one process. Cache rows: 10,000 Pods with two containers, " +
-		"annotations and managedFields, 100 to an app, served by the bench itself as protobuf to both. Rows that write or start a manager: " +
-		"one control plane of `operon cluster` without nodes. Ratio: Operon's median by the peer's."
-	if r.Quick {
-		about += " Quick run: fewer rounds."
-	}
-	return about
+func markdownHead(page *strings.Builder, columns []string) {
+	fmt.Fprintf(page, "| %s |\n|%s\n", strings.Join(columns, " | "), strings.Repeat(" --- |", len(columns)))
 }
+
+func markdownRow(page *strings.Builder, cells []string) {
+	fmt.Fprintf(page, "| %s |\n", strings.Join(cells, " | "))
+}
+
+// notesOf says each note once, with the rows that it belongs to.
+func notesOf(rows []result) []string {
+	var order []string
+	of := map[string][]string{}
+	for _, row := range rows {
+		if row.Note == "" {
+			continue
+		}
+		if of[row.Note] == nil {
+			order = append(order, row.Note)
+		}
+		if named := row.Name + " (" + row.Peer + ")"; !slices.Contains(of[row.Note], named) {
+			of[row.Note] = append(of[row.Note], named)
+		}
+	}
+	notes := make([]string, len(order))
+	for i, note := range order {
+		notes[i] = strings.Join(of[note], "; ") + ": " + note + "."
+	}
+	return notes
+}
+
+const about = "Medians of rounds in which the contenders took turns, in one process; the quartiles beside them are what half of the rounds " +
+	"lay between. Ratio: Operon's median by the peer's. Cache rows: Pods with two containers, annotations and managedFields, 100 to an app, " +
+	"500 to a namespace, 20 to a node, served by the bench itself as protobuf to both. Rows that write or start a manager: one control plane of `operon cluster` without nodes."

@@ -1,0 +1,81 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"sync"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/kubernetes/scheme"
+)
+
+// eventServer serves a watch of ConfigMaps that begins with none and then sends what it is told to.
+type eventServer struct {
+	http   *httptest.Server
+	info   runtime.SerializerInfo
+	frames chan []byte
+
+	mu      sync.Mutex
+	version int
+}
+
+func newEventServer() (*eventServer, error) {
+	info, ok := runtime.SerializerInfoForMediaType(scheme.Codecs.SupportedMediaTypes(), runtime.ContentTypeProtobuf)
+	if !ok {
+		return nil, fmt.Errorf("no serializer for %s", runtime.ContentTypeProtobuf)
+	}
+	s := &eventServer{info: info, frames: make(chan []byte, 1024)}
+	s.http = httptest.NewServer(s)
+	return s, nil
+}
+
+// ServeHTTP implements http.Handler.
+func (s *eventServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.URL.Path != "/api/v1/configmaps" || r.URL.Query().Get("sendInitialEvents") != "true" {
+		http.Error(w, "only a watch of ConfigMaps with the initial events is served", http.StatusNotImplemented)
+		return
+	}
+	bookmark := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{metav1.InitialEventsAnnotationKey: "true"}}}
+	frame, err := s.encode(watch.Bookmark, bookmark)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", runtime.ContentTypeProtobuf+";stream=watch")
+	for {
+		if _, err := w.Write(frame); err != nil {
+			return
+		}
+		w.(http.Flusher).Flush()
+		select {
+		case <-r.Context().Done():
+			return
+		case frame = <-s.frames:
+		}
+	}
+}
+
+// encode gives the object the next version.
+func (s *eventServer) encode(kind watch.EventType, obj object) ([]byte, error) {
+	s.mu.Lock()
+	s.version++
+	obj.SetResourceVersion(fmt.Sprint(1000 + s.version))
+	s.mu.Unlock()
+	raw, err := runtime.Encode(scheme.Codecs.EncoderForVersion(s.info.Serializer, corev1.SchemeGroupVersion), obj)
+	if err != nil {
+		return nil, err
+	}
+	var frame bytes.Buffer
+	err = s.info.StreamSerializer.Encode(&metav1.WatchEvent{Type: string(kind), Object: runtime.RawExtension{Raw: raw}}, s.info.StreamSerializer.NewFrameWriter(&frame))
+	return frame.Bytes(), err
+}
+
+func (s *eventServer) close() {
+	s.http.CloseClientConnections()
+	s.http.Close()
+}

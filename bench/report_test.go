@@ -1,0 +1,52 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+)
+
+// What is shown and written says the same: the rows, their targets, what grows, and what could not be measured.
+func TestReportShowsRowsTargetsGrowthAndFailures(t *testing.T) {
+	r := newReport([]row{
+		row{Group: "reads", Name: "Get", Size: 1000, Unit: nanoseconds, Ours: []float64{100, 110, 90}, Peer: []float64{1000, 2000, 3000}, PeerName: "Get", Note: "a note"}.wants(atMostRatio(0.1)),
+		row{Group: "reads", Name: "Get", Size: 10_000, Unit: nanoseconds, Ours: []float64{100}, Peer: []float64{20_000}, PeerName: "Get"},
+		row{Group: "requests", Name: "Requests", Unit: perSecond, Ours: []float64{50}, Peer: []float64{100}, PeerName: "server"}.wants(atLeastRatio(1)),
+	}, false, 90*time.Second)
+	r.Failed = []error{errors.New("heap: no memory")}
+
+	var text, page, raw bytes.Buffer
+	if err := errors.Join(r.writeText(&text), r.writeMarkdown(&page), r.writeJSON(&raw)); err != nil {
+		t.Fatal(err)
+	}
+	const verdict = "1 of 2 rows with a target meet it (3 rows in all); 1 groups could not be measured"
+	if lines := strings.Split(strings.TrimSpace(text.String()), "\n"); lines[len(lines)-1] != verdict {
+		t.Errorf("the last line is %q, want %q", lines[len(lines)-1], verdict)
+	}
+	for _, want := range []string{
+		"| Get | 1k | Get | 100 ns | 95 ns–105 ns | 2.00 µs | 1.50 µs–2.50 µs | 0.050 | ratio ≤ 0.1 | yes |",
+		"| Requests |  | server | 50 /s | - | 100 /s | - | 0.500 (more is better) | ratio ≥ 1 | no |",
+		"| Get | Get | 1k, 10k | 100 ns, 100 ns | 2.00 µs, 20.0 µs | 0.00 | 1.00 |",
+		"- Get (Get): a note.",
+		"Not measured: heap: no memory.",
+		"growth.svg",
+	} {
+		if !strings.Contains(page.String(), want) {
+			t.Errorf("the page lacks %q:\n%s", want, &page)
+		}
+	}
+	var back struct {
+		Rows   []result
+		Growth []growth
+		Failed []string
+	}
+	if err := json.Unmarshal(raw.Bytes(), &back); err != nil {
+		t.Fatal(err)
+	}
+	if len(back.Rows) != 3 || len(back.Growth) != 1 || len(back.Failed) != 1 {
+		t.Errorf("%d rows, %d that grow and %d failures in the JSON, want 3, 1 and 1", len(back.Rows), len(back.Growth), len(back.Failed))
+	}
+}
