@@ -82,6 +82,9 @@ func (d *Deployer) Apply(ctx context.Context, s Set, objects []*unstructured.Uns
 				if err := d.await(ctx, object, established); err != nil {
 					return err
 				}
+				if err := d.awaitListed(ctx, object); err != nil {
+					return err
+				}
 			}
 		}
 	}

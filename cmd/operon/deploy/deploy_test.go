@@ -153,7 +153,16 @@ func TestInstallAppliesDefinitionsAndPrunesThoseWithoutObjects(t *testing.T) {
 	if out := mustOperon(t, "install"); !strings.HasSuffix(out, "3 created\n") {
 		t.Errorf("first install printed:\n%s", out)
 	}
-	// Established means that an object can be made at once.
+	// An installed kind can be used at once, by clients that ask the API server what belongs to it too.
+	fresh, err := Connect(os.Getenv("KUBECONFIG"), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, kind := range []string{"A", "B", "C"} {
+		if _, err := fresh.RESTMapper().RESTMapping(schema.GroupKind{Group: "prune.example.com", Kind: kind}, "v1"); err != nil {
+			t.Errorf("after the install: %v", err)
+		}
+	}
 	object := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "prune.example.com/v1", "kind": "C", "metadata": map[string]any{"name": "one", "namespace": "default"}}}
 	if err := c.Apply(t.Context(), client.ApplyConfigurationFromUnstructured(object), client.FieldOwner("test")); err != nil {
 		t.Fatal(err)

@@ -10,6 +10,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/fields"
@@ -120,6 +121,39 @@ func established(definition *unstructured.Unstructured) (bool, string, error) {
 		}
 	}
 	return false, "not established yet", nil
+}
+
+// listedInterval is the time between two looks at what the API server lists, which cannot be watched.
+const listedInterval = 25 * time.Millisecond
+
+// awaitListed waits until discovery lists every version that an established definition serves. The API server does that a moment later, and
+// only then can a client tell which resource belongs to the kind.
+func (d *Deployer) awaitListed(ctx context.Context, definition *unstructured.Unstructured) error {
+	began := time.Now()
+	versions, _, _ := unstructured.NestedSlice(definition.Object, "spec", "versions")
+	for _, v := range versions {
+		v, _ := v.(map[string]any)
+		version, _ := v["name"].(string)
+		if v["served"] != true {
+			continue
+		}
+		for {
+			_, err := d.client.RESTMapper().RESTMapping(definedBy(definition), version)
+			if err == nil {
+				break
+			}
+			if !meta.IsNoMatchError(err) {
+				return fmt.Errorf("what the API server serves: %w", err)
+			}
+			d.report.Waiting(describe(definition)+": not listed yet", began)
+			select {
+			case <-ctx.Done():
+				return fmt.Errorf("%s: established, but not listed by the API server after %.0fs: %w", describe(definition), time.Since(began).Seconds(), context.Cause(ctx))
+			case <-time.After(listedInterval):
+			}
+		}
+	}
+	return nil
 }
 
 // gone is met by an object that is not there. A definition that is being deleted waits for its objects, so the status says

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"syscall"
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -242,6 +243,10 @@ func (l *loop) build(ctx context.Context) (digest [sha256.Size]byte, err error) 
 	cmd.Dir = l.Root
 	// A compiler or linker that does not collect garbage needs a quarter less of the processor; the limit keeps it from a small machine's swap.
 	cmd.Env = append(os.Environ(), "GOGC=off", "GOMEMLIMIT=1GiB")
+	// In a group of its own, so that the compilers and the linker end with it.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	dieWithParent(cmd.SysProcAttr)
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	var said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &said, &said
 	if err := cmd.Run(); err != nil {
