@@ -14,7 +14,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
-	admissionclient "k8s.io/client-go/kubernetes/typed/admissionregistration/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/util/retry"
 
@@ -112,12 +111,12 @@ func (o *WebhookInstallOptions) Install(config *rest.Config) error {
 	defer cancel()
 	admission := client.AdmissionregistrationV1()
 	for _, c := range o.MutatingWebhooks {
-		if err := installMutating(ctx, admission.MutatingWebhookConfigurations(), c); err != nil {
+		if err := installConfiguration(ctx, admission.MutatingWebhookConfigurations(), c); err != nil {
 			return fmt.Errorf("MutatingWebhookConfiguration %s: %w", c.Name, err)
 		}
 	}
 	for _, c := range o.ValidatingWebhooks {
-		if err := installValidating(ctx, admission.ValidatingWebhookConfigurations(), c); err != nil {
+		if err := installConfiguration(ctx, admission.ValidatingWebhookConfigurations(), c); err != nil {
 			return fmt.Errorf("ValidatingWebhookConfiguration %s: %w", c.Name, err)
 		}
 	}
@@ -225,35 +224,32 @@ func (o *WebhookInstallOptions) maxTime() time.Duration {
 	return o.MaxTime
 }
 
-func installMutating(ctx context.Context, client admissionclient.MutatingWebhookConfigurationInterface, c *admissionv1.MutatingWebhookConfiguration) error {
-	_, err := client.Create(ctx, c, metav1.CreateOptions{})
-	if !apierrors.IsAlreadyExists(err) {
-		return err
-	}
-	return retry.RetryOnConflict(retry.DefaultBackoff, func() error {
-		existing, err := client.Get(ctx, c.Name, metav1.GetOptions{})
-		if err != nil {
-			return err
-		}
-		wanted := c.DeepCopy()
-		wanted.ResourceVersion = existing.ResourceVersion
-		_, err = client.Update(ctx, wanted, metav1.UpdateOptions{})
-		return err
-	})
+// A configuration is a webhook configuration of one of the two kinds.
+type configuration[C any] interface {
+	metav1.Object
+	DeepCopy() C
 }
 
-func installValidating(ctx context.Context, client admissionclient.ValidatingWebhookConfigurationInterface, c *admissionv1.ValidatingWebhookConfiguration) error {
+// A configurationClient writes webhook configurations of one kind.
+type configurationClient[C any] interface {
+	Create(ctx context.Context, c C, opts metav1.CreateOptions) (C, error)
+	Get(ctx context.Context, name string, opts metav1.GetOptions) (C, error)
+	Update(ctx context.Context, c C, opts metav1.UpdateOptions) (C, error)
+}
+
+// installConfiguration creates a webhook configuration, or puts it in the place of one of that name.
+func installConfiguration[C configuration[C]](ctx context.Context, client configurationClient[C], c C) error {
 	_, err := client.Create(ctx, c, metav1.CreateOptions{})
 	if !apierrors.IsAlreadyExists(err) {
 		return err
 	}
 	return retry.RetryOnConflict(retry.DefaultBackoff, func() error {
-		existing, err := client.Get(ctx, c.Name, metav1.GetOptions{})
+		existing, err := client.Get(ctx, c.GetName(), metav1.GetOptions{})
 		if err != nil {
 			return err
 		}
 		wanted := c.DeepCopy()
-		wanted.ResourceVersion = existing.ResourceVersion
+		wanted.SetResourceVersion(existing.GetResourceVersion())
 		_, err = client.Update(ctx, wanted, metav1.UpdateOptions{})
 		return err
 	})

@@ -17,6 +17,7 @@ import (
 
 	"github.com/operon-dev/operon/pkg/certwatcher"
 	"github.com/operon-dev/operon/pkg/healthz"
+	"github.com/operon-dev/operon/pkg/internal/httpserver"
 	"github.com/operon-dev/operon/pkg/log"
 	"github.com/operon-dev/operon/pkg/webhook/internal/meter"
 )
@@ -239,8 +240,8 @@ func (s *DefaultServer) serve(ctx context.Context, listener net.Listener, failed
 	// The context of what stops us is done; the last requests have one of their own.
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastRequests)
 	defer cancel()
-	if late := server.Shutdown(last); late != nil {
-		err = errors.Join(err, fmt.Errorf("webhook server: requests were cut off: %w", late), server.Close())
+	if late := httpserver.Stop(last, server); late != nil {
+		err = errors.Join(err, fmt.Errorf("webhook server: %w", late))
 	}
 	<-served
 	return err

@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"crypto/tls"
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -15,6 +16,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"k8s.io/client-go/rest"
 
+	"github.com/operon-dev/operon/pkg/internal/httpserver"
 	"github.com/operon-dev/operon/pkg/log"
 	"github.com/operon-dev/operon/pkg/metrics"
 )
@@ -175,9 +177,9 @@ func (s *metricsServer) Start(ctx context.Context) error {
 		// The context of what stops us is done; the last requests have one of their own.
 		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastRequests)
 		defer cancel()
-		err := server.Shutdown(last)
-		if err != nil {
-			err = server.Close()
+		err := httpserver.Stop(last, server)
+		if errors.Is(err, context.DeadlineExceeded) {
+			err = nil // a scrape or a profile that is cut off is no failure of the manager
 		}
 		stopped <- err
 	})
