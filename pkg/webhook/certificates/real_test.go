@@ -44,7 +44,7 @@ func startKeeper(t *testing.T, cfg *rest.Config, options certificates.Options) *
 	})
 	select {
 	case <-k.Started():
-	case <-time.After(30 * time.Second):
+	case <-time.After(2 * time.Minute):
 		t.Fatal("nothing is in place after 30 s")
 	}
 	return k
@@ -128,7 +128,7 @@ func TestTheBundleGoesWhereItBelongsAndNowhereElse(t *testing.T) {
 	if err := errors.Join(c.Update(t.Context(), bare), c.Create(t.Context(), viaService("late", ours))); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, 10*time.Second, "the bundle is put back", func() error {
+	eventually(t, time.Minute, "the bundle is put back", func() error {
 		if !bytes.Equal(bundleOf("ours"), want) || !bytes.Equal(bundleOf("late"), want) {
 			return errors.New("it is not there")
 		}
@@ -155,7 +155,7 @@ func TestALostSecretIsMadeAnewWithoutAGap(t *testing.T) {
 	if err := c.Delete(t.Context(), secret); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, 20*time.Second, "another certificate", func() error {
+	eventually(t, time.Minute, "another certificate", func() error {
 		var crd apiextensionsv1.CustomResourceDefinition
 		if err := c.Get(t.Context(), client.ObjectKey{Name: "gizmos." + gizmo.Group}, &crd); err != nil {
 			return err
