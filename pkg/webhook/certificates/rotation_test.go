@@ -313,8 +313,8 @@ func TestRotationsUnderLoadFailNoAdmission(t *testing.T) {
 		Hosts:      []string{s.address()},
 		Secret:     types.NamespacedName{Namespace: "default", Name: "gizmo-certificates"},
 		// What is left of each when it is replaced is more than a busy machine needs for a renewal, and for the slowest request.
-		CAValidity:  54 * time.Second, // replaced after 36 s
-		Validity:    27 * time.Second, // renewed after 18 s
+		CAValidity:  72 * time.Second, // replaced after 48 s
+		Validity:    36 * time.Second, // renewed after 24 s
 		Propagation: 9 * time.Second,
 	}
 	stopFirst := startReplica(t, "first", cfg, s, options)
