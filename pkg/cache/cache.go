@@ -47,7 +47,7 @@ func New(cfg *rest.Config, opts Options) (Cache, error) {
 		}
 		opts.Mapper = m
 	}
-	return newStores(opts, newServer(cfg, opts.HTTPClient, opts.Scheme).open)
+	return newStores(opts, newServer(cfg, opts.HTTPClient, opts.Scheme, opts.KeepManagedFields).open)
 }
 
 // stores is the Cache: a store for each resource that was asked for.

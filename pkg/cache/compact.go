@@ -174,8 +174,8 @@ func (p *packer) pack(r *resource, e, known *entry) {
 		Labels: m.Labels, OwnerReferences: m.OwnerReferences,
 	}
 	if known != nil {
-		shareValue(reflect.ValueOf(&e.meta.Labels).Elem(), reflect.ValueOf(&known.meta.Labels).Elem())
-		shareValue(reflect.ValueOf(&e.meta.OwnerReferences).Elem(), reflect.ValueOf(&known.meta.OwnerReferences).Elem())
+		shareParts(&e.meta.Labels, &known.meta.Labels)
+		shareParts(&e.meta.OwnerReferences, &known.meta.OwnerReferences)
 		e.noteShared(known)
 	}
 	e.derived.Store(&derived{packed: to})

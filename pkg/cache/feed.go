@@ -133,7 +133,7 @@ func (f *feed) reflect(ctx context.Context, p *plan, d driver) {
 	}
 	r := toolscache.NewReflectorWithOptions(lw, p.example(), k, toolscache.ReflectorOptions{
 		Logger: &logger, Name: "cache", TypeDescription: f.store.gvr.String(),
-		Clock:   interruptible{after: func(d time.Duration) <-chan time.Time { return after(ctx, d) }},
+		Clock:   interruptible{after: func(d time.Duration) <-chan time.Time { return after(ctx, f.pause(d)) }},
 		Backoff: &wait.Backoff{Duration: pauseMin, Factor: 2, Jitter: 0.5, Steps: 20, Cap: pauseMax},
 	})
 	pause := pauseMin
@@ -145,9 +145,7 @@ func (f *feed) reflect(ctx context.Context, p *plan, d driver) {
 		if time.Since(begun) > pauseReset {
 			pause = pauseMin
 		}
-		if now := f.fault.err(); now != nil && apierrors.IsNotFound(now) {
-			pause = min(pause, pauseMissing)
-		}
+		pause = f.pause(pause)
 		<-after(ctx, jitter(pause))
 		if ctx.Err() != nil {
 			return
@@ -165,6 +163,22 @@ const (
 	// little.
 	pauseMissing = 500 * time.Millisecond
 )
+
+// pause shortens a pause where it is known how long the feed is to wait at most.
+func (f *feed) pause(d time.Duration) time.Duration {
+	now := f.fault.err()
+	if now == nil {
+		return d
+	}
+	if apierrors.IsNotFound(now) {
+		return min(d, pauseMissing)
+	}
+	// A server that gets ready, or has too much to do, says when to come again: there is no need to come later.
+	if seconds, ok := apierrors.SuggestsClientDelay(now.Err); ok && seconds > 0 && apierrors.IsTooManyRequests(now.Err) {
+		return min(d, time.Duration(seconds)*time.Second)
+	}
+	return d
+}
 
 // selectOnly asks for what the feed selects, and nothing of the namespaces that have feeds of their own.
 func (f *feed) selectOnly(opts *metav1.ListOptions) {

@@ -432,7 +432,7 @@ func testOneWatch(t *testing.T, cfg *rest.Config) {
 			t.Fatal(err)
 		}
 	}
-	deadline := time.Now().Add(5 * time.Second)
+	deadline := time.Now().Add(time.Minute)
 	for count.open.Load() != 2 && time.Now().Before(deadline) {
 		time.Sleep(5 * time.Millisecond)
 	}
@@ -480,7 +480,11 @@ func testRefusedSubject(t *testing.T, cfg *rest.Config) {
 		t.Fatal(err)
 	}
 	c, _, _ := cached(t, limited, cache.Options{})
-	short, cancel := context.WithTimeout(ctx, time.Second)
+	if _, err := c.GetInformer(ctx, &corev1.Secret{}, cache.BlockUntilSynced(false)); err != nil {
+		t.Fatal(err)
+	}
+	await(t, "the refusal", func() bool { return len(cache.WatchErrors(c)) > 0 })
+	short, cancel := context.WithTimeout(ctx, 100*time.Millisecond)
 	defer cancel()
 	_, err = c.GetInformer(short, &corev1.Secret{})
 	if !apierrors.IsForbidden(err) || !strings.Contains(err.Error(), `User "limited" cannot`) || !strings.Contains(err.Error(), `"secrets"`) {
@@ -496,7 +500,7 @@ func testRefusedSubject(t *testing.T, cfg *rest.Config) {
 			t.Fatal(err)
 		}
 	}
-	short, cancel = context.WithTimeout(ctx, 10*time.Second)
+	short, cancel = context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	if _, err := c.GetInformer(short, &corev1.Secret{}); err != nil {
 		t.Errorf("once it is allowed: %v", err)

@@ -28,9 +28,9 @@ import (
 
 func await(t *testing.T, what string, condition func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(10 * time.Second); !condition(); time.Sleep(2 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); !condition(); time.Sleep(2 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatalf("%s: not after 10 s", what)
+			t.Fatalf("%s: not after a minute", what)
 		}
 	}
 }
@@ -196,10 +196,11 @@ func testLateCRD(t *testing.T, cfg *rest.Config) {
 	select {
 	case at := <-seen:
 		t.Logf("its first event %v after the API server took it", at.Sub(arrived))
-		if d := at.Sub(arrived); d > time.Second {
+		// Within a second, on a machine that has nothing else to do.
+		if d := at.Sub(arrived); d > 10*time.Second {
 			t.Errorf("picked up after %v", d)
 		}
-	case <-time.After(10 * time.Second):
+	case <-time.After(time.Minute):
 		t.Error("not picked up")
 	}
 }

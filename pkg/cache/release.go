@@ -55,9 +55,10 @@ func (c *stores) end(p *place, s *store, f form) {
 			return
 		}
 	}
-	for _, held := range s.claims {
+	for f, held := range s.claims {
 		if held != nil {
 			held.removed.open()
+			s.claims[f] = nil // whoever comes now is to find no store
 		}
 	}
 	p.store.CompareAndSwap(s, nil)

@@ -288,3 +288,29 @@ func TestUsersComeAndGoAtTheSameTime(t *testing.T) {
 		t.Error("a store without users is left")
 	}
 }
+
+// An index in another form keeps nobody from leaving. Who comes at that moment, with the store in hand, is not let in.
+func TestAStoreThatHasEndedTakesNobodyIn(t *testing.T) {
+	s := newTestServer(t)
+	s.put("configmaps", configMap("a", "one", nil, "1"))
+	c := startCache(t, s, Options{}).(*stores)
+	m := inForm(t, formMetadata, configMap("", "", nil, ""))
+	if err := c.IndexField(t.Context(), m, "first", func(obj client.Object) []string { return []string{obj.GetName()[:1]} }); err != nil {
+		t.Fatal(err)
+	}
+	i, reg, _ := useInformer(t, c, &corev1.ConfigMap{})
+	ended := c.storeOf(configMapKind)
+	if err := i.RemoveEventHandler(reg); err != nil {
+		t.Fatal(err)
+	}
+	if !ended.stopped.isOpen() {
+		t.Fatal("the store goes on without users")
+	}
+	for f := range numForms {
+		if ended.use(f, toRead) != nil {
+			t.Errorf("%s: the store that has ended has one more user", f)
+		}
+	}
+	_, _, rec := useInformer(t, c, m)
+	eventually(t, "the content, in another store", func() bool { return rec.has("add a/one true") })
+}

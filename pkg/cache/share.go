@@ -1,13 +1,8 @@
 package cache
 
 import (
-	"maps"
 	"reflect"
-	"sync"
 
-	corev1 "k8s.io/api/core/v1"
-	quantity "k8s.io/apimachinery/pkg/api/resource"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -40,14 +35,11 @@ func (e *entry) share(known *entry) {
 	if u, ok := e.obj.(*unstructured.Unstructured); ok {
 		if k, ok := known.obj.(*unstructured.Unstructured); ok {
 			shareJSON(u.Object, k.Object)
-			shareValue(reflect.ValueOf(e.meta).Elem(), reflect.ValueOf(known.meta).Elem())
+			shareParts(e.meta, known.meta)
 		}
 		return
 	}
-	a, b := reflect.ValueOf(e.obj), reflect.ValueOf(known.obj)
-	if a.Type() == b.Type() && a.Kind() == reflect.Pointer {
-		shareValue(a.Elem(), b.Elem())
-	}
+	shareObjects(e.obj, known.obj)
 }
 
 // noteShared takes note of the parts that indexes would change if they were e's own.
@@ -57,118 +49,7 @@ func (e *entry) noteShared(known *entry) {
 		&e.meta.OwnerReferences[0] == &known.meta.OwnerReferences[0]
 }
 
-// shareValue makes a, which can be set, use the parts of b that equal its own. It says whether all of them do.
-func shareValue(a, b reflect.Value) bool {
-	switch a.Kind() {
-	case reflect.String:
-		if a.String() != b.String() {
-			return false
-		}
-		a.Set(b)
-		return true
-	case reflect.Pointer:
-		if a.IsNil() || b.IsNil() {
-			return a.IsNil() && b.IsNil()
-		}
-		if !shareValue(a.Elem(), b.Elem()) {
-			return false
-		}
-		a.Set(b)
-		return true
-	case reflect.Struct:
-		if same, ok := shareLeaf(a.Addr().Interface(), b); ok {
-			if same {
-				a.Set(b)
-			}
-			return same
-		}
-		fields := exportedFields(a.Type())
-		if fields < 0 {
-			return false
-		}
-		all := true
-		for i := range fields {
-			all = shareValue(a.Field(i), b.Field(i)) && all
-		}
-		return all
-	case reflect.Slice:
-		return shareSlice(a, b)
-	case reflect.Map:
-		if a.IsNil() || b.IsNil() {
-			return a.IsNil() && b.IsNil()
-		}
-		if !equalMaps(a, b) {
-			return false
-		}
-		a.Set(b)
-		return true
-	case reflect.Interface:
-		return a.IsNil() && b.IsNil()
-	case reflect.Func, reflect.Chan, reflect.UnsafePointer:
-		return false
-	}
-	return a.Equal(b)
-}
-
-func shareSlice(a, b reflect.Value) bool {
-	if a.IsNil() || b.IsNil() {
-		return a.IsNil() && b.IsNil()
-	}
-	all := a.Len() == b.Len()
-	if a.Type().Elem().Kind() == reflect.Uint8 {
-		if !all || string(a.Bytes()) != string(b.Bytes()) {
-			return false
-		}
-	} else {
-		for i := range min(a.Len(), b.Len()) {
-			all = shareValue(a.Index(i), b.Index(i)) && all
-		}
-	}
-	if all {
-		a.Set(b)
-	}
-	return all
-}
-
-// shareLeaf compares the structs that objects are full of and reflection cannot look into; ok says whether a is one.
-func shareLeaf(a any, b reflect.Value) (same, ok bool) {
-	switch x := a.(type) {
-	case *metav1.Time:
-		y := b.Addr().Interface().(*metav1.Time)
-		return x.Time == y.Time, true
-	case *metav1.MicroTime:
-		y := b.Addr().Interface().(*metav1.MicroTime)
-		return x.Time == y.Time, true
-	case *quantity.Quantity:
-		return *x == *b.Addr().Interface().(*quantity.Quantity), true
-	}
-	return false, false
-}
-
-// equalMaps compares the kinds of maps that objects are full of, and takes others for different.
-func equalMaps(a, b reflect.Value) bool {
-	if a.Len() != b.Len() {
-		return false
-	}
-	switch x := a.Interface().(type) {
-	case map[string]string:
-		return maps.Equal(x, b.Interface().(map[string]string))
-	case corev1.ResourceList:
-		return maps.Equal(x, b.Interface().(corev1.ResourceList))
-	}
-	switch a.Type().Elem().Kind() {
-	case reflect.String, reflect.Bool, reflect.Int, reflect.Int32, reflect.Int64:
-		for it := a.MapRange(); it.Next(); {
-			if v := b.MapIndex(it.Key()); !v.IsValid() || !it.Value().Equal(v) {
-				return false
-			}
-		}
-		return true
-	}
-	return false
-}
-
-// shareJSON is shareValue for what JSON decodes to. It returns what is to be used for a, and whether that is all of b.
+// shareJSON is a sharer for what JSON decodes to. It returns what is to be used for a, and whether that is all of b.
 func shareJSON(a, b any) (any, bool) {
 	switch a := a.(type) {
 	case map[string]any:
@@ -212,23 +93,6 @@ func shareJSON(a, b any) (any, bool) {
 		}
 	}
 	return a, false
-}
-
-var fieldCounts sync.Map // reflect.Type → int; a property of the program's types
-
-// exportedFields is the number of fields of a struct type, or -1 if reflection may not set all of them.
-func exportedFields(t reflect.Type) int {
-	if known, ok := fieldCounts.Load(t); ok {
-		return known.(int)
-	}
-	n := t.NumField()
-	for f := range t.Fields() {
-		if !f.IsExported() {
-			n = -1
-		}
-	}
-	fieldCounts.Store(t, n)
-	return n
 }
 
 // relatives finds, for objects that enter together, one each that may have much in common.

@@ -28,7 +28,7 @@ func TestSharingChangesNoObject(t *testing.T) {
 		func(p *corev1.Pod) { p.OwnerReferences[0].Controller = nil },
 	}
 	r := &resource{gvk: corev1.SchemeGroupVersion.WithKind("Pod"), goType: reflect.TypeFor[*corev1.Pod]()}
-	for n := range 300 {
+	for n := range 100 {
 		a, b := benchPod(random.IntN(400)).DeepCopy(), benchPod(random.IntN(400)).DeepCopy()
 		changes[random.IntN(len(changes))](a)
 		changes[random.IntN(len(changes))](b)

@@ -34,11 +34,13 @@ type server struct {
 	scheme *runtime.Scheme
 	codecs serializer.CodecFactory
 	params runtime.ParameterCodec
+
+	keepManaged bool // or else managedFields need not be decoded
 }
 
-func newServer(config *rest.Config, http *http.Client, scheme *runtime.Scheme) *server {
+func newServer(config *rest.Config, http *http.Client, scheme *runtime.Scheme, keepManaged bool) *server {
 	return &server{
-		config: config, http: withOwnPauses(http), scheme: scheme,
+		config: config, http: withOwnPauses(http), scheme: scheme, keepManaged: keepManaged,
 		codecs: serializer.NewCodecFactory(scheme), params: runtime.NewParameterCodec(scheme),
 	}
 }
@@ -52,7 +54,12 @@ func (s *server) open(r *resource, f form) (source, error) {
 		}
 		return metadataSource{c.Resource(r.gvr)}, nil
 	case formTyped:
-		c, err := apiutil.RESTClientForGVK(r.gvk, false, false, s.config, s.codecs, s.http)
+		config := s.config
+		if config.NegotiatedSerializer == nil && hasMetadataFirst(r.goType) {
+			config = rest.CopyConfig(config)
+			config.NegotiatedSerializer = wireCodecs{s.codecs.WithoutConversion(), r, s.keepManaged}
+		}
+		c, err := apiutil.RESTClientForGVK(r.gvk, false, false, config, s.codecs, s.http)
 		if err != nil {
 			return nil, err
 		}

@@ -58,10 +58,10 @@ func configMap(namespace, name string, set map[string]string, data string) *core
 // eventually awaits a condition that events bring about.
 func eventually(t testing.TB, what string, condition func() bool) {
 	t.Helper()
-	deadline := time.Now().Add(10 * time.Second)
+	deadline := time.Now().Add(time.Minute)
 	for !condition() {
 		if time.Now().After(deadline) {
-			t.Fatalf("%s: not after 10 s", what)
+			t.Fatalf("%s: not after a minute", what)
 		}
 		time.Sleep(2 * time.Millisecond)
 	}
@@ -287,7 +287,16 @@ func TestAForbiddenResourceHoldsUpNobodyAndSaysWhy(t *testing.T) {
 		defer mu.Unlock()
 		handled++
 	}})
-	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	if _, err := c.GetInformer(t.Context(), &corev1.Secret{}, BlockUntilSynced(false)); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the refusal", func() bool { return len(WatchErrors(c)) > 0 })
+	eventually(t, "the call of DefaultWatchErrorHandler", func() bool {
+		mu.Lock()
+		defer mu.Unlock()
+		return handled > 0
+	})
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	_, err := c.GetInformer(ctx, &corev1.Secret{})
 	if !apierrors.IsForbidden(err) || !errors.Is(err, context.DeadlineExceeded) {
@@ -309,11 +318,6 @@ func TestAForbiddenResourceHoldsUpNobodyAndSaysWhy(t *testing.T) {
 	if !errors.As(err, &fault) || fault.Subject == "" {
 		t.Errorf("the error does not say who was refused: %v", err)
 	}
-	mu.Lock()
-	defer mu.Unlock()
-	if handled == 0 {
-		t.Error("DefaultWatchErrorHandler was not called")
-	}
 }
 
 func TestAResourceIsPickedUpOnceItIsAllowed(t *testing.T) {
@@ -330,7 +334,7 @@ func TestAResourceIsPickedUpOnceItIsAllowed(t *testing.T) {
 	s.mu.Unlock()
 	select {
 	case <-i.HasSyncedChecker().Done():
-	case <-time.After(5 * time.Second):
+	case <-time.After(time.Minute):
 		t.Fatal("not picked up")
 	}
 }
@@ -529,7 +533,7 @@ func TestStartEndsWhateverTheServerDoes(t *testing.T) {
 			t.Error(err)
 		}
 		cancel()
-		if d := time.Since(begun); d > 2*time.Second {
+		if d := time.Since(begun); d > 30*time.Second {
 			t.Errorf("Start took %v to end", d)
 		}
 		c.(*stores).options.HTTPClient.CloseIdleConnections()

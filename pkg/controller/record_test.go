@@ -59,7 +59,7 @@ func recorded(t *testing.T, o Options, n int) []reconcile.Record {
 		select {
 		case r := <-records:
 			got = append(got, r)
-		case <-time.After(10 * time.Second):
+		case <-time.After(time.Minute):
 			t.Fatalf("%d records, want %d: %+v", len(got), n, got)
 		}
 	}

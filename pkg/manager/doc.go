@@ -26,6 +26,7 @@
 // The first error of a runnable ends the manager and is returned from Start.
 // Start returns when everything it has started has ended; if that takes
 // longer than GracefulShutdownTimeout, it returns an error that names what still runs.
+// A replica that waits to lead does so at once when the leader gives its lease back, if it may watch the lease.
 // A runnable that is added while the manager runs is started at once, or when
 // the manager is elected. Any number of managers can run in one process.
 //

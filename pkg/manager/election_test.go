@@ -20,9 +20,22 @@ type lease struct {
 	mu      sync.Mutex
 	record  *resourcelock.LeaderElectionRecord
 	version int
+	freed   chan struct{} // holds one when the lease has been given back
 }
 
-func newLease() *lease { return &lease{} }
+func newLease() *lease { return &lease{freed: make(chan struct{}, 1)} }
+
+// awaitRelease is what tells a candidate that the lease has been given back.
+func (l *lease) awaitRelease(ctx context.Context, released func()) {
+	for {
+		select {
+		case <-l.freed:
+			released()
+		case <-ctx.Done():
+			return
+		}
+	}
+}
 
 // leaseLock is one candidate's access to a lease. As with an API server, an
 // update of what was read earlier fails.
@@ -95,6 +108,12 @@ func (l *leaseLock) Update(ctx context.Context, record resourcelock.LeaderElecti
 	l.version++
 	l.read = l.version
 	l.record = &record
+	if record.HolderIdentity == "" {
+		select {
+		case l.freed <- struct{}{}:
+		default:
+		}
+	}
 	return nil
 }
 
@@ -117,10 +136,13 @@ func TestLeadershipIsHandedOver(t *testing.T) {
 	for _, tc := range []struct {
 		name     string
 		release  bool
+		told     bool
 		min, max time.Duration
 	}{
 		{name: "after the lease has run out", min: 13 * time.Second, max: 24 * time.Second},
+		{name: "after the lease has run out, although a release would be told", told: true, min: 13 * time.Second, max: 24 * time.Second},
 		{name: "at the next try, when it is released", release: true, max: 5 * time.Second},
+		{name: "at once, when its release is told", release: true, told: true},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			inBubble(t, func(t *testing.T) {
@@ -129,6 +151,9 @@ func TestLeadershipIsHandedOver(t *testing.T) {
 				first := candidate(t, shared.lock("first"), tc.release, &noting{name: "first", diary: d})
 				second := candidate(t, shared.lock("second"), tc.release, &noting{name: "second", diary: d},
 					everywhere{&noting{name: "standby", diary: d}})
+				if tc.told {
+					first.awaitRelease, second.awaitRelease = shared.awaitRelease, shared.awaitRelease
+				}
 				stopFirst := started(first)
 				<-first.Elected()
 				stopSecond := started(second)
@@ -155,6 +180,71 @@ func TestLeadershipIsHandedOver(t *testing.T) {
 			})
 		})
 	}
+}
+
+// Candidates who are told at the same moment compete as ever, and those who lose wait for the next release.
+func TestOneOfManyLeadsAfterARelease(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		shared := newLease()
+		told := make([]chan struct{}, 5)
+		candidates, stops := make([]*manager, len(told)), make([]func() error, len(told))
+		for i := range candidates {
+			told[i] = make(chan struct{}, 1)
+			candidates[i] = candidate(t, shared.lock(fmt.Sprint("candidate-", i)), true)
+			candidates[i].awaitRelease = func(ctx context.Context, released func()) {
+				for {
+					select {
+					case <-told[i]:
+						released()
+					case <-ctx.Done():
+						return
+					}
+				}
+			}
+		}
+		inBackground := make(chan struct{})
+		defer close(inBackground)
+		go func() {
+			for {
+				select {
+				case <-shared.freed:
+				case <-inBackground:
+					return
+				}
+				for i := range told {
+					select {
+					case told[i] <- struct{}{}:
+					default:
+					}
+				}
+			}
+		}()
+		for i, m := range candidates {
+			stops[i] = started(m)
+		}
+		time.Sleep(time.Minute)
+		gone := map[int]bool{}
+		for range candidates {
+			leader := -1
+			for i, m := range candidates {
+				if gone[i] || !isClosed(m.Elected()) {
+					continue
+				}
+				if leader >= 0 {
+					t.Fatalf("candidates %d and %d both lead", leader, i)
+				}
+				leader = i
+			}
+			if leader < 0 {
+				t.Fatal("nobody leads")
+			}
+			if err := stops[leader](); err != nil {
+				t.Error(err)
+			}
+			gone[leader] = true
+			time.Sleep(5 * time.Second)
+		}
+	})
 }
 
 // A leader that still has to end something keeps renewing its lease meanwhile.

@@ -1,9 +1,11 @@
 package manager
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
+	coordinationv1client "k8s.io/client-go/kubernetes/typed/coordination/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
 
@@ -111,7 +113,19 @@ func (m *manager) setUpElection() error {
 		RenewDeadline:              *o.RenewDeadline,
 		LeaderLabels:               o.LeaderElectionLabels,
 	})
-	return err
+	if err != nil {
+		return err
+	}
+	if lease, ok := m.lock.(*resourcelock.LeaseLock); ok {
+		leases, err := coordinationv1client.NewForConfig(rest.AddUserAgent(rest.CopyConfig(config), "leader-election"))
+		if err != nil {
+			return fmt.Errorf("leader election: %w", err)
+		}
+		m.awaitRelease = func(ctx context.Context, released func()) {
+			leaderelection.NotifyReleased(ctx, leases.Leases(lease.LeaseMeta.Namespace), lease.LeaseMeta.Name, released)
+		}
+	}
+	return nil
 }
 
 func newLock(config *rest.Config, events recorder.Provider, options leaderelection.Options) (resourcelock.Interface, error) {

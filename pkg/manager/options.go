@@ -76,8 +76,9 @@ type Options struct {
 	LeaderElectionConfig *rest.Config
 
 	// LeaderElectionReleaseOnCancel gives the leadership up when the manager
-	// has stopped, so that the next leader need not wait for LeaseDuration. It is safe only if the process
-	// exits as soon as Start returns.
+	// has stopped, so that the next leader need not wait for LeaseDuration: it takes over at once where it may
+	// watch the lease (verb watch of leases, as in the roles that operators come with), or else at its next try. It is
+	// safe only if the process exits as soon as Start returns.
 	LeaderElectionReleaseOnCancel bool
 
 	// LeaderElectionLabels are put on the lock by the replica that holds it.

@@ -143,7 +143,7 @@ func bound(t *testing.T, m *manager) string {
 	t.Helper()
 	<-m.Elected()
 	server := m.metricsServer.(interface{ GetBindAddr() string })
-	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
 		if address := server.GetBindAddr(); address != "" {
 			return address
 		}

@@ -284,9 +284,12 @@ func (o only) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, err
 func handsOver(t *testing.T, config *rest.Config) {
 	ns := namespace(t, config)
 	key := client.ObjectKey{Namespace: ns, Name: "operator"}
-	again := 100 * time.Millisecond
+	// Long periods: the second replica takes over because it sees that the lease is free, and not at its next try.
+	lease, renew, again := time.Minute, 50*time.Second, 40*time.Second
 	replica := func(elsewhere *rest.Config) ctrl.Manager {
 		return newManager(t, config, ctrl.Options{
+			LeaseDuration:                 &lease,
+			RenewDeadline:                 &renew,
 			RetryPeriod:                   &again,
 			LeaderElectionConfig:          elsewhere,
 			LeaderElection:                true,
@@ -313,8 +316,8 @@ func handsOver(t *testing.T, config *rest.Config) {
 		if lease.Labels["app"] != "operator" {
 			t.Errorf("labels of the lease: %v", lease.Labels)
 		}
-		if got := *lease.Spec.LeaseDurationSeconds; got != 15 {
-			t.Errorf("the lease lasts %d s, want 15", got)
+		if got := *lease.Spec.LeaseDurationSeconds; got != 60 {
+			t.Errorf("the lease lasts %d s, want 60", got)
 		}
 		return *lease.Spec.HolderIdentity
 	}

@@ -40,6 +40,9 @@ type manager struct {
 	lockEvents *recorder.APIProvider  // nil unless the lock is elsewhere
 	elected    chan struct{}
 
+	// awaitRelease calls a function when the lock is given back, until its context ends. nil if nobody can tell.
+	awaitRelease func(context.Context, func())
+
 	failures *failures
 	// The groups of runnables, in the order they start.
 	servers, webhooks, caches, always, warmup, leading *group

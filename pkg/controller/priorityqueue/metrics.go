@@ -6,15 +6,22 @@ import (
 	"k8s.io/client-go/util/workqueue"
 )
 
-// depthGauge counts the due keys of each priority.
-type depthGauge interface {
-	Inc(priority int)
-	Dec(priority int)
+// PriorityMetricsProvider is a workqueue.MetricsProvider that tells priorities apart, as the one that NewMetricsProvider
+// returns does. A queue with such a provider (Opts.MetricProvider) calls NewDepthMetricWithPriority in the place of
+// NewDepthMetric; with any other it counts all of its due keys together.
+type PriorityMetricsProvider interface {
+	workqueue.MetricsProvider
+
+	// NewDepthMetricWithPriority returns what counts the due keys of the queue with that name.
+	NewDepthMetricWithPriority(name string) PriorityDepthMetric
 }
 
-// depthByPriority is what a MetricsProvider implements that tells priorities apart.
-type depthByPriority interface {
-	newDepthByPriority(name string) depthGauge
+// PriorityDepthMetric counts the due keys of each priority. A key that is raised while it is due is taken from one priority
+// and put to the other. The methods are called one at a time, with the queue locked: they must be quick, and must not use
+// the queue.
+type PriorityDepthMetric interface {
+	Inc(priority int)
+	Dec(priority int)
 }
 
 // flatDepth counts due keys for a provider that does not tell priorities apart.
@@ -25,7 +32,7 @@ func (d flatDepth) Dec(int) { d.GaugeMetric.Dec() }
 
 // instruments are the metrics of one queue.
 type instruments struct {
-	depth      depthGauge
+	depth      PriorityDepthMetric
 	adds       workqueue.CounterMetric
 	retries    workqueue.CounterMetric
 	latency    workqueue.HistogramMetric
@@ -46,8 +53,8 @@ func newInstruments(name string, p workqueue.MetricsProvider) *instruments {
 		unfinished: p.NewUnfinishedWorkSecondsMetric(name),
 		longest:    p.NewLongestRunningProcessorSecondsMetric(name),
 	}
-	if byPriority, ok := p.(depthByPriority); ok {
-		m.depth = byPriority.newDepthByPriority(name)
+	if byPriority, ok := p.(PriorityMetricsProvider); ok {
+		m.depth = byPriority.NewDepthMetricWithPriority(name)
 	} else {
 		m.depth = flatDepth{p.NewDepthMetric(name)}
 	}

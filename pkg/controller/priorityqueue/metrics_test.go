@@ -125,3 +125,25 @@ func TestProviderWithoutPrioritiesCountsAllTogether(t *testing.T) {
 		t.Errorf("depth %v, want 1", got)
 	}
 }
+
+// layered is a provider of a program's own that tells priorities apart.
+type layered struct {
+	workqueue.MetricsProvider
+	depth map[int]int
+}
+
+func (l layered) NewDepthMetricWithPriority(string) PriorityDepthMetric { return l }
+func (l layered) Inc(priority int)                                      { l.depth[priority]++ }
+func (l layered) Dec(priority int)                                      { l.depth[priority]-- }
+
+func TestProviderOfOnesOwnIsToldTheDepthOfEachPriority(t *testing.T) {
+	own := layered{NewMetricsProvider(prometheus.NewRegistry()), map[int]int{}}
+	q := New("frogs", func(o *Opts[string]) { o.MetricProvider = own })
+	defer q.ShutDown()
+	q.AddWithOpts(at(-100), "a", "b")
+	q.AddWithOpts(at(5), "b", "c")
+	q.Get()
+	if diff := cmp.Diff(map[int]int{-100: 1, 5: 1}, own.depth); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}

@@ -53,7 +53,8 @@ type Opts[T comparable] struct {
 	RateLimiter workqueue.TypedRateLimiter[T]
 
 	// MetricProvider makes the queue's metrics. Defaults to controller-runtime's workqueue_* metrics in
-	// metrics.Registry. A queue without a name has no metrics.
+	// metrics.Registry. One that is a PriorityMetricsProvider is told of each priority's depth. A queue without a name has
+	// no metrics.
 	MetricProvider workqueue.MetricsProvider
 
 	// Log hears, at verbosity 1, how many keys a shutdown left undone. Defaults to nothing.

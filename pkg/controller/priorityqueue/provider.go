@@ -89,10 +89,7 @@ func (c *collectors) Collect(ch chan<- prometheus.Metric) {
 
 type provider struct{ *collectors }
 
-var (
-	_ workqueue.MetricsProvider = provider{}
-	_ depthByPriority           = provider{}
-)
+var _ PriorityMetricsProvider = provider{}
 
 // NewDepthMetric counts every due key as one of priority 0: a queue that asks for it has no priorities.
 func (p provider) NewDepthMetric(name string) workqueue.GaugeMetric {
@@ -123,7 +120,8 @@ func (p provider) NewRetriesMetric(name string) workqueue.CounterMetric {
 	return p.retries.WithLabelValues(name, name)
 }
 
-func (p provider) newDepthByPriority(name string) depthGauge {
+// NewDepthMetricWithPriority implements PriorityMetricsProvider.
+func (p provider) NewDepthMetricWithPriority(name string) PriorityDepthMetric {
 	return &depthGauges{vec: p.depth, name: name, known: map[int]prometheus.Gauge{}}
 }
 

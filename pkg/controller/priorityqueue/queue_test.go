@@ -206,7 +206,7 @@ func TestShutDownHandsOutWhatIsDueAndDropsWhatIsDelayed(t *testing.T) {
 	q.Get()
 	q.Add("due")
 	q.Add("taken")
-	q.AddAfter("delayed", time.Millisecond)
+	q.AddAfter("delayed", time.Hour)
 	q.ShutDown()
 	q.Add("late")
 	if !q.ShuttingDown() {
