@@ -19,7 +19,7 @@ func repeatAtOnce(n, goroutines int, op func() error) contender {
 func (c contender) dividedBy(n int) contender {
 	return func() (cost, error) {
 		whole, err := c()
-		return cost{ns: whole.ns / float64(n), allocs: whole.allocs / float64(n)}, err
+		return cost{ns: whole.ns / float64(n), allocs: whole.allocs / float64(n), bytes: whole.bytes / float64(n)}, err
 	}
 }
 

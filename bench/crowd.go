@@ -18,7 +18,7 @@ const crowd = 1000
 
 // crowdRows measures a queue to which everything is added at once while a thousand workers take from it.
 func crowdRows(_ context.Context, env *environment) ([]row, error) {
-	requests := make([]reconcile.Request, env.rounds(1_000_000, 100_000))
+	requests := make([]reconcile.Request, env.number(1_000_000, 100_000))
 	for i := range requests {
 		requests[i] = reconcile.Request{NamespacedName: types.NamespacedName{Namespace: "default", Name: fmt.Sprintf("object-%07d", i)}}
 	}
@@ -28,7 +28,8 @@ func crowdRows(_ context.Context, env *environment) ([]row, error) {
 			return nil
 		}).dividedBy(len(requests))
 	}
-	costs, err := interleave(env.rounds(3, 3),
+	p := env.plan(2, 3)
+	costs, err := interleave(p,
 		through(func() workqueue.TypedInterface[reconcile.Request] {
 			return priorityqueue.New[reconcile.Request]("bench")
 		}),
@@ -42,12 +43,12 @@ func crowdRows(_ context.Context, env *environment) ([]row, error) {
 	}
 	name := fmt.Sprintf("Queue %d requests through %d workers, for each", len(requests), crowd)
 	const priority, plain = "priority queue (its default)", "client-go plain queue"
-	return []row{
+	return p.of(
 		row{Name: name, Unit: nanoseconds, Ours: times(costs[0]), Peer: times(costs[1]), PeerName: priority}.wants(atMostRatio(0.2)),
 		row{Name: name, Unit: allocations, Ours: allocs(costs[0]), Peer: allocs(costs[1]), PeerName: priority}.wants(atMostRatio(0.2)),
-		{Name: name, Unit: nanoseconds, Ours: times(costs[0]), Peer: times(costs[2]), PeerName: plain},
-		{Name: name, Unit: allocations, Ours: allocs(costs[0]), Peer: allocs(costs[2]), PeerName: plain},
-	}, nil
+		row{Name: name, Unit: nanoseconds, Ours: times(costs[0]), Peer: times(costs[2]), PeerName: plain},
+		row{Name: name, Unit: allocations, Ours: allocs(costs[0]), Peer: allocs(costs[2]), PeerName: plain},
+	), nil
 }
 
 // drain adds the requests to a queue of its own, from as many goroutines as there are processors, and returns when the

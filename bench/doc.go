@@ -12,12 +12,17 @@
 //
 // # How it is measured
 //
-// The contenders of a row take turns: every round runs each of them once, and
-// each round another one is first. A slow moment of the machine then falls on
+// The contenders of a row take turns: every round runs each of them once, in an
+// order that changes, so that none always follows the same one. A slow moment of the machine then falls on
 // all of them. The garbage of one is collected before the next runs, unless it
 // is little beside what is in use. The table shows medians; the quartiles beside
 // them are what the middle half of the rounds lay between. A row of a measure that does
 // not vary, such as bytes on the heap, has few rounds.
+//
+// A group may take so much time and no more: when it has run out, no further round
+// begins. No contender is left out of a round that has begun, and the table says how many rounds
+// there were of those that were planned. So the whole run ends in time on a machine
+// that is slower, or busy, at the price of medians of fewer rounds.
 //
 // Rows that read from a cache take their objects from a server in this process
 // that speaks watch (objectServer); the objects are like those of real clusters, and

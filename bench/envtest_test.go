@@ -30,7 +30,7 @@ func assets(t testing.TB) string {
 func TestControllerRuntimesEnvtestRunsOnOperonsPrograms(t *testing.T) {
 	dir := assets(t)
 	t.Setenv("KUBEBUILDER_ASSETS", dir)
-	env := &crenvtest.Environment{}
+	env := &crenvtest.Environment{ControlPlaneStartTimeout: startLimit, ControlPlaneStopTimeout: startLimit}
 	env.ControlPlane.GetAPIServer().Configure().Append("disable-admission-plugins", "ResourceQuota")
 	cfg, err := env.Start()
 	if err != nil {

@@ -4,48 +4,75 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
 )
+
+func init() { children["lead"] = leadInChild }
 
 // inFailover is how many ConfigMaps the new leader finds.
 const inFailover = 1000
 
-// failoverRows measures how long nobody reconciles when a leader stops and gives its lease back: from its context's end to the
-// first reconciliation by the other manager.
-func failoverRows(ctx context.Context, env *environment) ([]row, error) {
+// failoverRows measures how long nobody reconciles when a leader ends: until the first reconciliation by another manager, which
+// waits for its turn. A leader either stops and gives its lease back, or it is killed, so that its lease has to run out.
+func failoverRows(ctx context.Context, env *environment) (rows []row, err error) {
 	cfg, err := env.config()
 	if err != nil {
 		return nil, err
 	}
-	const namespace = "failover"
-	if err := fillNamespace(ctx, cfg, namespace, inFailover); err != nil {
-		return nil, err
-	}
-	elections := 0
-	failover := func(make operatorMaker, warmup bool) contender {
-		return func() (cost, error) {
-			elections++
-			leader := &leaderSpec{id: fmt.Sprint("failover-", elections), warmup: warmup}
-			took, err := changeLeader(ctx, cfg, make, leader, namespace)
-			return cost{ns: took}, err
-		}
-	}
-	costs, err := interleave(env.rounds(4, 1),
-		failover(ourOperator, false), failover(peerOperator, false), failover(ourOperator, true), failover(peerOperator, true))
+	kubeconfig, err := env.kubeconfig()
 	if err != nil {
 		return nil, err
 	}
-	note := fmt.Sprintf("the lease is given back; %d ConfigMaps; the periods of leader election are the defaults", inFailover)
-	return []row{
-		{Name: "Leader's end to first reconcile of the next", Unit: nanoseconds, Ours: times(costs[0]), Peer: times(costs[1]), PeerName: "default", Note: note},
-		{Name: "Leader's end to first reconcile of the next, warmed up", Unit: nanoseconds, Ours: times(costs[2]), Peer: times(costs[3]), PeerName: "EnableWarmup", Note: note},
-	}, nil
+	dir, err := os.MkdirTemp("", "operon-bench-")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	f := failover{cfg: cfg, kubeconfig: filepath.Join(dir, "kubeconfig")}
+	if err := os.WriteFile(f.kubeconfig, kubeconfig, 0o600); err != nil {
+		return nil, err
+	}
+	if err := fillNamespace(ctx, cfg, failoverNamespace, inFailover); err != nil {
+		return nil, err
+	}
+	periods := fmt.Sprintf("%d ConfigMaps; a lease lasts %v, and is asked for every %v or so", inFailover, leaseDuration, retryPeriod)
+
+	handed := env.plan(moments, 1).oneOf(2)
+	costs, err := interleave(handed,
+		f.contender(ctx, "operon", false, f.stop), f.contender(ctx, "peer", false, f.stop), f.contender(ctx, "operon", true, f.stop), f.contender(ctx, "peer", true, f.stop))
+	if err != nil {
+		return nil, err
+	}
+	const given = "the lease is given back; "
+	rows = handed.of(
+		row{Name: "Leader's end to first reconcile of the next", Unit: nanoseconds, Ours: times(costs[0]), Peer: times(costs[1]), PeerName: "default", Note: given + periods},
+		row{Name: "Leader's end to first reconcile of the next, warmed up", Unit: nanoseconds, Ours: times(costs[2]), Peer: times(costs[3]), PeerName: "EnableWarmup", Note: given + periods},
+	)
+	killed := env.plan(2, 1)
+	costs, err = interleave(killed, f.contender(ctx, "operon", false, f.kill), f.contender(ctx, "peer", false, f.kill))
+	if err != nil {
+		return nil, err
+	}
+	return append(rows, killed.of(
+		row{Name: "Leader killed to first reconcile of the next", Unit: nanoseconds, Ours: times(costs[0]), Peer: times(costs[1]), PeerName: "default", Note: "the leader is a process that is sent SIGKILL; " + periods},
+	)...), nil
 }
+
+const failoverNamespace = "failover"
+
+// moments are how many there are, between two questions for the lease, at which a leader ends.
+const moments = 6
 
 // fillNamespace makes a namespace with n ConfigMaps.
 func fillNamespace(ctx context.Context, cfg *rest.Config, namespace string, n int) error {
@@ -61,46 +88,159 @@ func fillNamespace(ctx context.Context, cfg *rest.Config, namespace string, n in
 	})
 }
 
-// changeLeader starts two managers, ends the one that leads, and returns when the other one reconciled first, in nanoseconds
-// after that.
-func changeLeader(ctx context.Context, cfg *rest.Config, make operatorMaker, leader *leaderSpec, namespace string) (took float64, err error) {
-	var launches [2]*launch
-	var running [2]*started
-	for i := range launches {
-		l := newLaunch()
-		o, err := make(cfg, operatorSpec{
-			namespace: namespace, leader: leader, kind: &corev1.ConfigMap{},
-			reconcile: func(context.Context, objects, types.NamespacedName) error {
-				l.reconciled()
-				return nil
-			},
-		})
+// operatorMakers are the libraries, by the names that children know them by.
+var operatorMakers = map[string]operatorMaker{"operon": ourOperator, "peer": peerOperator}
+
+// failover has a leader end, again and again, each time with a lease of its own.
+type failover struct {
+	cfg        *rest.Config
+	kubeconfig string
+	elections  int
+}
+
+// ending makes a manager lead, and returns what ends it.
+type ending func(ctx context.Context, library string, leader *leaderSpec) (end func() error, err error)
+
+// contender makes a contender for the time between a leader's end and the first reconciliation of the next one.
+func (f *failover) contender(ctx context.Context, library string, warmup bool, leads ending) contender {
+	return func() (cost, error) {
+		f.elections++
+		took, err := f.change(ctx, library, &leaderSpec{id: fmt.Sprint("failover-", f.elections), warmup: warmup}, leads)
 		if err != nil {
+			return cost{}, fmt.Errorf("%s: %w", library, err)
+		}
+		return cost{ns: float64(took)}, nil
+	}
+}
+
+func (f *failover) change(ctx context.Context, library string, leader *leaderSpec, leads ending) (took time.Duration, err error) {
+	end, err := leads(ctx, library, leader)
+	if err != nil {
+		return 0, err
+	}
+	ended := false
+	defer func() {
+		if !ended {
+			err = errors.Join(err, end())
+		}
+	}()
+	asks := &leaseWatcher{asked: make(chan struct{})}
+	cfg := rest.CopyConfig(f.cfg)
+	cfg.Wrap(func(next http.RoundTripper) http.RoundTripper { return asks.over(next) })
+	l, o, err := failoverOperator(cfg, library, leader)
+	if err != nil {
+		return 0, err
+	}
+	next := start(ctx, o.start)
+	defer func() { err = errors.Join(err, next.stop()) }()
+	select { // the next one has found the lease taken
+	case <-asks.asked:
+	case err := <-next.ended:
+		next.ended <- nil
+		return 0, fmt.Errorf("the next leader ended: %w", err)
+	case <-ctx.Done():
+		return 0, ctx.Err()
+	}
+	if leader.warmup { // and has filled its cache
+		if err := o.objects.list(ctx, &corev1.ConfigMapList{}, failoverNamespace); err != nil {
 			return 0, err
 		}
-		launches[i], running[i] = l, start(ctx, o.start)
-		if i == 0 {
-			defer func() { running[0].cancel() }() // it ends below, unless something fails
-		} else {
-			defer func() { err = errors.Join(err, running[1].stop()) }()
-		}
-		if i == 0 {
-			if _, err := l.awaitFirst(ctx); err != nil {
-				return 0, err
-			}
-		}
 	}
-	// The other one has found the lease taken, and has filled its cache where it does so.
-	select {
-	case <-launches[1].first:
+	// It asks again and again. The leader ends at another moment in between each time, the same ones for both libraries.
+	time.Sleep(time.Duration((f.elections-1)/4%moments) * retryPeriod / moments)
+	if len(l.first) > 0 {
 		return 0, errors.New("two managers lead at once")
-	case <-time.After(1500 * time.Millisecond):
 	}
-	ended := time.Now()
-	running[0].cancel()
-	first, err := launches[1].awaitFirst(ctx)
-	return float64(first.Sub(ended)), errors.Join(err, <-running[0].ended)
+	began := time.Now()
+	ended = true
+	if err := end(); err != nil {
+		return 0, err
+	}
+	first, err := l.awaitFirst(ctx)
+	return first.Sub(began), err
 }
+
+// failoverOperator makes a manager that is a candidate.
+func failoverOperator(cfg *rest.Config, library string, leader *leaderSpec) (*launch, operator, error) {
+	l := newLaunch()
+	o, err := operatorMakers[library](cfg, operatorSpec{
+		namespace: failoverNamespace, leader: leader, kind: &corev1.ConfigMap{},
+		reconcile: func(context.Context, objects, types.NamespacedName) error {
+			l.reconciled()
+			return nil
+		},
+	})
+	return l, o, err
+}
+
+// stop is the ending of a manager in this process that stops and gives the lease back.
+func (f *failover) stop(ctx context.Context, library string, leader *leaderSpec) (end func() error, err error) {
+	l, o, err := failoverOperator(f.cfg, library, leader)
+	if err != nil {
+		return nil, err
+	}
+	running := start(ctx, o.start)
+	if _, err := l.awaitFirst(ctx); err != nil {
+		return nil, errors.Join(err, running.stop())
+	}
+	return running.stop, nil
+}
+
+// kill is the ending of a manager in a child, which is killed.
+func (f *failover) kill(ctx context.Context, library string, leader *leaderSpec) (end func() error, err error) {
+	child, err := startChild(ctx, "lead", library, f.kubeconfig, leader.id)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := child.awaitLine(); err != nil {
+		return nil, err
+	}
+	return child.kill, nil
+}
+
+// leadInChild is the child's side: it says when it leads, and goes on until it is killed.
+func leadInChild(ctx context.Context, args []string) error {
+	if len(args) != 3 || operatorMakers[args[0]] == nil {
+		return errors.New("lead: want library, kubeconfig and lease")
+	}
+	cfg, err := clientcmd.BuildConfigFromFlags("", args[1])
+	if err != nil {
+		return err
+	}
+	cfg.QPS = -1
+	l, o, err := failoverOperator(cfg, args[0], &leaderSpec{id: args[2]})
+	if err != nil {
+		return err
+	}
+	running := start(ctx, o.start)
+	if _, err := l.awaitFirst(ctx); err != nil {
+		return errors.Join(err, running.stop())
+	}
+	fmt.Println("leads")
+	return <-running.ended
+}
+
+// leaseWatcher tells when a lease has been asked for.
+type leaseWatcher struct {
+	once  sync.Once
+	asked chan struct{}
+}
+
+func (w *leaseWatcher) over(next http.RoundTripper) http.RoundTripper {
+	return roundTripper(func(r *http.Request) (*http.Response, error) {
+		response, err := next.RoundTrip(r)
+		if strings.Contains(r.URL.Path, "/leases/") {
+			w.once.Do(func() { close(w.asked) })
+		}
+		return response, err
+	})
+}
+
+// roundTripper is a function that is an http.RoundTripper.
+type roundTripper func(*http.Request) (*http.Response, error)
+
+// RoundTrip implements http.RoundTripper.
+func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
 // awaitFirst returns when the first reconciliation was.
 func (l *launch) awaitFirst(ctx context.Context) (time.Time, error) {

@@ -59,9 +59,9 @@ func firstReconcileRows(ctx context.Context, env *environment) ([]row, error) {
 	}
 	launches := []func(context.Context, *rest.Config) (float64, float64, error){launchOurs, launchPeer}
 	whole, sinceStart := make([][]float64, 2), make([][]float64, 2)
-	for round := range env.rounds(15, 5) {
-		for turn := range launches {
-			i := (round + turn) % len(launches)
+	p := env.plan(15, 5)
+	for round := range p.rounds() {
+		for _, i := range inTurn(round, len(launches)) {
 			w, s, err := launches[i](ctx, cfg)
 			if err != nil {
 				return nil, fmt.Errorf("start a manager: %w", err)
@@ -69,10 +69,10 @@ func firstReconcileRows(ctx context.Context, env *environment) ([]row, error) {
 			whole[i], sinceStart[i] = append(whole[i], w), append(sinceStart[i], s)
 		}
 	}
-	return []row{
-		row{Name: "NewManager to first reconcile", Unit: nanoseconds, Ours: whole[0], Peer: whole[1], PeerName: "default"}.wants(atMost(float64(50 * time.Millisecond))),
-		{Name: "Manager's Start to first reconcile", Unit: nanoseconds, Ours: sinceStart[0], Peer: sinceStart[1], PeerName: "default"},
-	}, nil
+	return p.of(
+		row{Name: "NewManager to first reconcile", Unit: nanoseconds, Ours: whole[0], Peer: whole[1], PeerName: "default"}.wants(atMost(float64(50*time.Millisecond))),
+		row{Name: "Manager's Start to first reconcile", Unit: nanoseconds, Ours: sinceStart[0], Peer: sinceStart[1], PeerName: "default"},
+	), nil
 }
 
 func launchOurs(ctx context.Context, cfg *rest.Config) (whole, sinceStart float64, err error) {

@@ -57,7 +57,7 @@ func generatorRows(ctx context.Context, env *environment) (rows []row, err error
 		chosen = corpora[:1]
 	}
 	for i, c := range chosen {
-		measured, err := c.measure(ctx, filepath.Join(scratch, fmt.Sprint(i)), operon, controllerGen, env.rounds(5, 2))
+		measured, err := c.measure(ctx, filepath.Join(scratch, fmt.Sprint(i)), operon, controllerGen, env.plan(3, 2).oneOf(len(chosen)-i))
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", c.name, err)
 		}
@@ -66,8 +66,11 @@ func generatorRows(ctx context.Context, env *environment) (rows []row, err error
 	return rows, nil
 }
 
-// measure returns the rows of one corpus. The first round warms the caches of Go and of the disk and does not count.
-func (c corpus) measure(ctx context.Context, scratch, operon, controllerGen string, rounds int) ([]row, error) {
+// warming is the number of a round that fills the caches of Go and of the disk, and does not count.
+const warming = -1
+
+// measure returns the rows of one corpus.
+func (c corpus) measure(ctx context.Context, scratch, operon, controllerGen string, p plan) ([]row, error) {
 	ours, theirs := filepath.Join(scratch, "operon"), filepath.Join(scratch, "controller-gen")
 	for _, dir := range []string{ours, theirs} {
 		if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -78,7 +81,7 @@ func (c corpus) measure(ctx context.Context, scratch, operon, controllerGen stri
 		}
 	}
 	var cold, warm, peer struct{ wall, memory []float64 }
-	for round := range rounds + 1 {
+	measure := func(round int) error {
 		environment := []string{"env", "GOWORK=off", "GOFLAGS=-mod=mod"}
 		runs := []struct {
 			into  *struct{ wall, memory []float64 }
@@ -93,27 +96,36 @@ func (c corpus) measure(ctx context.Context, scratch, operon, controllerGen stri
 		for _, run := range runs {
 			if run.stale {
 				if err := makeStale(run.dir); err != nil {
-					return nil, err
+					return err
 				}
 			}
 			wall, memory, err := runProgram(ctx, run.dir, append(run.line, c.args...)...)
 			if err != nil {
-				return nil, err
+				return err
 			}
-			if round > 0 {
+			if round >= 0 {
 				run.into.wall, run.into.memory = append(run.into.wall, wall), append(run.into.memory, memory)
 			}
+		}
+		return nil
+	}
+	if err := measure(warming); err != nil {
+		return nil, err
+	}
+	for round := range p.rounds() {
+		if err := measure(round); err != nil {
+			return nil, err
 		}
 	}
 	if err := sameTree(ours, theirs); err != nil {
 		return nil, err
 	}
 	note := strings.Join(c.args, " ")
-	return []row{
+	return p.of(
 		row{Name: "Generate, " + c.name + ", cold", Unit: nanoseconds, Ours: cold.wall, Peer: peer.wall, PeerName: "controller-gen v0.23.0", Note: note}.wants(atMostRatio(0.3)),
 		row{Name: "Generate, " + c.name + ", cold: peak memory", Unit: bytesOf, Ours: cold.memory, Peer: peer.memory, PeerName: "controller-gen v0.23.0", Note: note}.wants(atMostRatio(0.4)),
 		row{Name: "Generate, " + c.name + ", nothing changed", Unit: nanoseconds, Ours: warm.wall, Peer: peer.wall, PeerName: "controller-gen v0.23.0", Note: note}.wants(atMostRatio(0.1)),
-	}, nil
+	), nil
 }
 
 // writeTenTypes makes a project of the kinds, in a module that requires what controller-gen's does.

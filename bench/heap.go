@@ -12,10 +12,11 @@ import (
 	peercache "sigs.k8s.io/controller-runtime/pkg/cache"
 )
 
-// The heap of an object hardly depends on how many there are: the fewer, the sooner is one cache filled after the other.
+// The heap of an object hardly depends on how many there are, nor does it vary: the fewer, the sooner is one cache filled
+// after the other.
 const (
-	heapPods    = 10_000
-	heapObjects = 4_000 // of other kinds and forms
+	heapPods    = 4_000
+	heapObjects = 2_000 // of other kinds and forms
 )
 
 // filler makes a new cache over a server.
@@ -43,11 +44,10 @@ type footprints struct {
 
 // footprintsOf fills a cache of each kind in turn, and ends it before the next is made. Their heap is by how much it has
 // grown, after a garbage collection.
-func footprintsOf(ctx context.Context, s *objectServer, rounds int, fillers ...filler) (footprints, error) {
+func footprintsOf(ctx context.Context, s *objectServer, p plan, fillers ...filler) (footprints, error) {
 	got := footprints{make([][]float64, len(fillers)), make([][]float64, len(fillers))}
-	for round := range rounds {
-		for turn := range fillers {
-			i := (round + turn) % len(fillers)
+	for round := range p.rounds() {
+		for _, i := range inTurn(round, len(fillers)) {
 			f, err := fillers[i](ctx, s)
 			if err != nil {
 				return footprints{}, err
@@ -82,7 +82,7 @@ func heapInUse() uint64 {
 
 // heapRows measures what an object of a kind takes in a cache.
 func heapRows(ctx context.Context, env *environment) ([]row, error) {
-	pods, err := podHeapRows(ctx, env.rounds(3, 1))
+	pods, err := podHeapRows(ctx, env.plan(2, 1).oneOf(2))
 	if err != nil {
 		return nil, err
 	}
@@ -92,7 +92,7 @@ func heapRows(ctx context.Context, env *environment) ([]row, error) {
 	typedConfigMaps := form{name: "ConfigMap", asked: encoding{protobuf: true}, object: func() object { return &corev1.ConfigMap{} }}
 	typedDatabases := form{name: "custom resource", object: func() object { return &database{} }}
 	rows := pods
-	for _, kind := range []struct {
+	kinds := []struct {
 		objects objectSet
 		form    form
 		name    string
@@ -100,8 +100,9 @@ func heapRows(ctx context.Context, env *environment) ([]row, error) {
 		{manyConfigMaps(heapObjects), typedConfigMaps, "ConfigMap"},
 		{manyDatabases(heapObjects), typedDatabases, "custom resource"},
 		{manyDatabases(heapObjects), unstructuredOf(databaseKind), "custom resource, unstructured"},
-	} {
-		got, err := kindHeapRows(ctx, kind.objects, kind.form, kind.name, 3)
+	}
+	for i, kind := range kinds {
+		got, err := kindHeapRows(ctx, kind.objects, kind.form, kind.name, env.plan(2, 1).oneOf(len(kinds)-i))
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", kind.name, err)
 		}
@@ -110,14 +111,14 @@ func heapRows(ctx context.Context, env *environment) ([]row, error) {
 	return rows, nil
 }
 
-func podHeapRows(ctx context.Context, rounds int) ([]row, error) {
+func podHeapRows(ctx context.Context, p plan) ([]row, error) {
 	s := newObjectServer(manyPods(heapPods))
 	defer s.close()
 	size, err := s.prepare(typedPods.asked)
 	if err != nil {
 		return nil, err
 	}
-	got, err := footprintsOf(ctx, s, rounds,
+	got, err := footprintsOf(ctx, s, p,
 		ours(cache.Options{}, typedPods),
 		ours(cache.Options{DefaultCompact: ptr.To(true)}, typedPods),
 		peers(peercache.Options{}, typedPods),
@@ -128,22 +129,22 @@ func podHeapRows(ctx context.Context, rounds int) ([]row, error) {
 	}
 	const name, compact, strip = "Heap for each cached Pod", "Heap for each cached Pod, compact", "TransformStripManagedFields"
 	h, note := got.heap, sizeNote(size)
-	return []row{
+	return p.of(
 		row{Name: name, Unit: bytesOf, Ours: h[0], Peer: h[2], PeerName: "default", Note: note}.wants(atMostRatio(0.5)),
-		{Name: name, Unit: bytesOf, Ours: h[0], Peer: h[3], PeerName: strip, Note: stripped},
+		row{Name: name, Unit: bytesOf, Ours: h[0], Peer: h[3], PeerName: strip, Note: stripped},
 		row{Name: compact, Unit: bytesOf, Ours: h[1], Peer: h[2], PeerName: "default", Note: note}.wants(atMostRatio(0.25)),
-		{Name: compact, Unit: bytesOf, Ours: h[1], Peer: h[3], PeerName: strip, Note: stripped},
-	}, nil
+		row{Name: compact, Unit: bytesOf, Ours: h[1], Peer: h[3], PeerName: strip, Note: stripped},
+	), nil
 }
 
-func kindHeapRows(ctx context.Context, r objectSet, f form, name string, rounds int) ([]row, error) {
+func kindHeapRows(ctx context.Context, r objectSet, f form, name string, p plan) ([]row, error) {
 	s := newObjectServer(r)
 	defer s.close()
 	size, err := s.prepare(f.asked)
 	if err != nil {
 		return nil, err
 	}
-	got, err := footprintsOf(ctx, s, rounds,
+	got, err := footprintsOf(ctx, s, p,
 		ours(cache.Options{}, f), peers(peercache.Options{}, f),
 		peers(peercache.Options{DefaultTransform: peercache.TransformStripManagedFields()}, f),
 	)
@@ -151,10 +152,10 @@ func kindHeapRows(ctx context.Context, r objectSet, f form, name string, rounds 
 		return nil, err
 	}
 	name = "Heap for each cached " + name
-	return []row{
-		{Name: name, Unit: bytesOf, Ours: got.heap[0], Peer: got.heap[1], PeerName: "default", Note: sizeNote(size)},
-		{Name: name, Unit: bytesOf, Ours: got.heap[0], Peer: got.heap[2], PeerName: "TransformStripManagedFields", Note: stripped},
-	}, nil
+	return p.of(
+		row{Name: name, Unit: bytesOf, Ours: got.heap[0], Peer: got.heap[1], PeerName: "default", Note: sizeNote(size)},
+		row{Name: name, Unit: bytesOf, Ours: got.heap[0], Peer: got.heap[2], PeerName: "TransformStripManagedFields", Note: stripped},
+	), nil
 }
 
 const stripped = "neither holds managedFields"
@@ -181,7 +182,8 @@ func representationRows(ctx context.Context, env *environment) ([]row, error) {
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
 	}
-	got, err := footprintsOf(ctx, s, env.rounds(2, 1), fillers...)
+	p := env.plan(2, 1)
+	got, err := footprintsOf(ctx, s, p, fillers...)
 	if err != nil {
 		return nil, err
 	}
@@ -193,5 +195,5 @@ func representationRows(ctx context.Context, env *environment) ([]row, error) {
 			row{Name: "Heap for each cached Pod, read " + what, Unit: bytesOf, Ours: got.heap[mine], Peer: got.heap[theirs], PeerName: "default"},
 		)
 	}
-	return rows, nil
+	return p.of(rows...), nil
 }

@@ -59,13 +59,13 @@ func startFlow(ctx context.Context, make_ operatorMaker, cfg *rest.Config, spec 
 }
 
 // newServedFlow has an eventServer send the ConfigMaps.
-func newServedFlow(ctx context.Context, make operatorMaker) (*flow, error) {
+func newServedFlow(ctx context.Context, make operatorMaker, v variant) (*flow, error) {
 	server, err := newEventServer()
 	if err != nil {
 		return nil, err
 	}
 	maps := objectSet{gvk: corev1.SchemeGroupVersion.WithKind("ConfigMap"), plural: "configmaps"}
-	f, _, err := startFlow(ctx, make, configFor(server.http.URL, false), operatorSpec{mapper: maps.mapper()})
+	f, _, err := startFlow(ctx, make, configFor(server.http.URL, false), operatorSpec{mapper: maps.mapper(), variant: v})
 	if err != nil {
 		server.close()
 		return nil, err
@@ -145,9 +145,12 @@ func (f *flow) latencies(ctx context.Context, n int, interval time.Duration) ([]
 
 // latencyRows measures how long it takes from an event to its reconciliation, by a default controller of ConfigMaps.
 func latencyRows(ctx context.Context, env *environment) (rows []row, err error) {
-	flows := make([]*flow, 2)
-	for i, make := range []operatorMaker{ourOperator, peerOperator} {
-		if flows[i], err = newServedFlow(ctx, make); err != nil {
+	flows := make([]*flow, 3)
+	for i, contender := range []struct {
+		make    operatorMaker
+		variant variant
+	}{{ourOperator, byDefault}, {peerOperator, byDefault}, {peerOperator, plainQueue}} {
+		if flows[i], err = newServedFlow(ctx, contender.make, contender.variant); err != nil {
 			return nil, err
 		}
 		defer func() { err = errors.Join(err, flows[i].stop()) }()
@@ -157,11 +160,12 @@ func latencyRows(ctx context.Context, env *environment) (rows []row, err error) 
 		name     string
 		n        int
 		interval time.Duration
+		plan     plan
 	}{
-		{"one event at a time", env.rounds(2000, 500), 0},
-		{"1,000 events/s", env.rounds(2000, 1000), time.Millisecond},
+		{"one event at a time", env.number(2000, 500), 0, env.plan(5, 3).oneOf(3)},
+		{"1,000 events/s", env.number(2000, 1000), time.Millisecond, env.plan(3, 2)},
 	} {
-		measured, err := latencyRowsOf(ctx, flows, env.rounds(5, 3), load.n, load.interval, "Event to reconcile, "+load.name, note)
+		measured, err := latencyRowsOf(ctx, flows, load.plan, load.n, load.interval, "Event to reconcile, "+load.name, note)
 		if err != nil {
 			return nil, err
 		}
@@ -183,15 +187,15 @@ func createLatencyRows(ctx context.Context, env *environment) (rows []row, err e
 		}
 		defer func() { err = errors.Join(err, flows[i].stop()) }()
 	}
-	return latencyRowsOf(ctx, flows, env.rounds(5, 3), env.rounds(300, 100), 0, "Create to reconcile, one at a time",
+	return latencyRowsOf(ctx, flows, env.plan(3, 2), env.number(300, 100), 0, "Create to reconcile, one at a time",
 		"from before the request that creates a ConfigMap on the control plane to the reconciler's call")
 }
 
 // turns are how often each flow's turn comes in a round.
 const turns = 10
 
-// latencyRowsOf measures Operon's flow and the peer's in turn.
-func latencyRowsOf(ctx context.Context, flows []*flow, rounds, n int, interval time.Duration, name, note string) ([]row, error) {
+// latencyRowsOf measures Operon's flow, the peer's and, where there is one, that of the peer with a plain queue, in turn.
+func latencyRowsOf(ctx context.Context, flows []*flow, p plan, n int, interval time.Duration, name, note string) ([]row, error) {
 	quantiles := []struct {
 		name string
 		q    float64
@@ -203,16 +207,17 @@ func latencyRowsOf(ctx context.Context, flows []*flow, rounds, n int, interval t
 		}
 		values[i] = make([][]float64, len(quantiles))
 	}
-	for round := range rounds {
+	for round := range p.rounds() {
 		took := make([][]float64, len(flows))
-		// In turns that are short, so that both meet the same moments of the machine.
-		for turn := range turns * len(flows) {
-			i := (round + turn) % len(flows)
-			some, err := flows[i].latencies(ctx, n/turns, interval)
-			if err != nil {
-				return nil, err
+		// In turns that are short, so that all meet the same moments of the machine.
+		for turn := range turns {
+			for _, i := range inTurn(round*turns+turn, len(flows)) {
+				some, err := flows[i].latencies(ctx, n/turns, interval)
+				if err != nil {
+					return nil, err
+				}
+				took[i] = append(took[i], some...)
 			}
-			took[i] = append(took[i], some...)
 		}
 		for i, all := range took {
 			slices.Sort(all)
@@ -221,12 +226,14 @@ func latencyRowsOf(ctx context.Context, flows []*flow, rounds, n int, interval t
 			}
 		}
 	}
-	rows := make([]row, len(quantiles))
-	for j, q := range quantiles {
-		rows[j] = row{
-			Name: name + ", " + q.name, Unit: nanoseconds, Ours: values[0][j], Peer: values[1][j], PeerName: "controller",
-			Note: fmt.Sprintf("%s; %d events a round", note, n),
+	var rows []row
+	for i, peer := range []string{"controller", "UsePriorityQueue false"}[:len(flows)-1] {
+		for j, q := range quantiles {
+			rows = append(rows, row{
+				Name: name + ", " + q.name, Unit: nanoseconds, Ours: values[0][j], Peer: values[i+1][j], PeerName: peer,
+				Note: fmt.Sprintf("%s; %d events a round", note, n),
+			})
 		}
 	}
-	return rows, nil
+	return p.of(rows...), nil
 }

@@ -37,7 +37,7 @@ const memcachedWorkers = 10
 
 // memcachedRun is one operator's life, from the first Memcached to the last that has converged.
 type memcachedRun struct {
-	scheme *runtime.Scheme
+	pods bool // a Memcached has not converged before its pods are ready
 
 	reconciles, calls, conflicts, stale atomic.Int64
 
@@ -53,10 +53,27 @@ func memcachedRows(ctx context.Context, env *environment) ([]row, error) {
 	if err != nil {
 		return nil, err
 	}
+	return convergeInTurn(ctx, cfg, env.number(1000, 200), env.plan(1, 1), "Memcacheds converged", false)
+}
+
+// memcachedPodRows does the same with fewer Memcacheds on a control plane whose controllers make Pods of the Deployments, and whose
+// simulated nodes run them: a Memcached has converged when all its Pods are ready besides.
+func memcachedPodRows(ctx context.Context, env *environment) (rows []row, err error) {
+	plane := &envtest.Environment{Controllers: true, Nodes: 10, ControlPlaneStartTimeout: startLimit}
+	cfg, err := plane.Start()
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, plane.Stop()) }()
+	cfg.QPS = -1
+	return convergeInTurn(ctx, cfg, 30, env.plan(2, 1), "Memcacheds converged, Pods and all", true)
+}
+
+// convergeInTurn has Operon, the peer and the peer that waits for its own writes converge n Memcacheds each round.
+func convergeInTurn(ctx context.Context, cfg *rest.Config, n int, p plan, name string, pods bool) ([]row, error) {
 	if err := installMemcached(cfg); err != nil {
 		return nil, err
 	}
-	n := env.rounds(1000, 200)
 	contenders := []struct {
 		make    operatorMaker
 		variant variant
@@ -73,16 +90,14 @@ func memcachedRows(ctx context.Context, env *environment) ([]row, error) {
 		{"stale reads", reads, "reads in the reconciler that were behind its own writes"},
 	}
 	for i, c := range contenders { // the API server has seen such objects before, and connections and pools are made
-		if _, err := converge(ctx, cfg, c.make, c.variant, fmt.Sprintf("memcached-%d", i), n/20); err != nil {
+		if _, err := converge(ctx, cfg, c.make, c.variant, fmt.Sprintf("memcached-%d", i), max(n/20, 5), pods); err != nil {
 			return nil, err
 		}
 	}
 	found := make([][][]float64, len(contenders))
-	rounds := env.rounds(3, 1)
-	for round := range rounds {
-		for turn := range contenders {
-			i := (round + turn) % len(contenders)
-			values, err := converge(ctx, cfg, contenders[i].make, contenders[i].variant, fmt.Sprintf("memcached-%d-%d", i, round), n)
+	for round := range p.rounds() {
+		for _, i := range inTurn(round, len(contenders)) {
+			values, err := converge(ctx, cfg, contenders[i].make, contenders[i].variant, fmt.Sprintf("memcached-%d-%d", i, round), n, pods)
 			if err != nil {
 				return nil, err
 			}
@@ -90,9 +105,9 @@ func memcachedRows(ctx context.Context, env *environment) ([]row, error) {
 		}
 	}
 	column := func(i, measure int) []float64 {
-		values := make([]float64, rounds)
-		for round := range rounds {
-			values[round] = found[i][round][measure]
+		var values []float64
+		for _, round := range found[i] {
+			values = append(values, round[measure])
 		}
 		return values
 	}
@@ -100,16 +115,16 @@ func memcachedRows(ctx context.Context, env *environment) ([]row, error) {
 	for m, measure := range measures {
 		for i, peer := range []string{"default", "EnableReadYourWritesConsistency"} {
 			r := row{
-				Name: fmt.Sprintf("%d Memcacheds converged: %s", n, measure.name), Unit: measure.unit, Note: measure.note,
+				Name: fmt.Sprintf("%d %s: %s", n, name, measure.name), Unit: measure.unit, Note: measure.note,
 				Ours: column(0, m), Peer: column(i+1, m), PeerName: peer,
 			}
-			if measure.name == "stale reads" {
+			if measure.unit == reads && i == 0 { // what is asked of Operon alone is asked once
 				r = r.wants(atMost(0))
 			}
 			rows = append(rows, r)
 		}
 	}
-	return rows, nil
+	return p.of(rows...), nil
 }
 
 func installMemcached(cfg *rest.Config) error {
@@ -122,7 +137,7 @@ func installMemcached(cfg *rest.Config) error {
 }
 
 // converge returns the values of the measures, in their order.
-func converge(ctx context.Context, cfg *rest.Config, make operatorMaker, v variant, namespace string, n int) (values []float64, err error) {
+func converge(ctx context.Context, cfg *rest.Config, make operatorMaker, v variant, namespace string, n int, pods bool) (values []float64, err error) {
 	known := runtime.NewScheme()
 	if err := errors.Join(scheme.AddToScheme(known), v1alpha1.AddToScheme(known)); err != nil {
 		return nil, err
@@ -134,7 +149,7 @@ func converge(ctx context.Context, cfg *rest.Config, make operatorMaker, v varia
 	if err := direct.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}); err != nil {
 		return nil, err
 	}
-	m := &memcachedRun{scheme: known, written: map[string]int64{}}
+	m := &memcachedRun{pods: pods, written: map[string]int64{}}
 	counted := rest.CopyConfig(cfg)
 	counted.Wrap(func(next http.RoundTripper) http.RoundTripper { return countingTransport{next, m} })
 
@@ -203,7 +218,7 @@ func (t countingTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return response, err
 }
 
-// reconcile is the operator that both libraries run. It reports whether there was nothing left to do.
+// reconcile is the operator that both libraries run. It reports whether the Memcached has converged.
 func (m *memcachedRun) reconcile(ctx context.Context, o objects, key types.NamespacedName) (bool, error) {
 	memcached := &v1alpha1.Memcached{}
 	if err := m.read(ctx, o, key, "Memcached", memcached); err != nil {
@@ -225,15 +240,16 @@ func (m *memcachedRun) reconcile(ctx context.Context, o objects, key types.Names
 		Type: v1alpha1.ConditionProgressing, Status: metav1.ConditionTrue, Reason: "RollingOut", ObservedGeneration: memcached.Generation,
 		Message: fmt.Sprintf("%d of %d nodes are ready", status.ReadyReplicas, memcached.Spec.Size),
 	})
+	done := !m.pods || status.ReadyReplicas == memcached.Spec.Size
 	if equality.Semantic.DeepEqual(memcached.Status, status) {
-		return true, nil
+		return done, nil
 	}
 	memcached.Status = status
 	if err := o.updateStatus(ctx, memcached); err != nil {
 		return false, err
 	}
 	m.wrote("Memcached", memcached)
-	return true, nil
+	return done, nil
 }
 
 // read gets an object from the cache and counts what is behind this operator's own writes.

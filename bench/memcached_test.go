@@ -34,7 +34,7 @@ func TestTheMemcachedReconcilerConvergesInTwoRoundsOnBothLibraries(t *testing.T)
 				t.Fatal(err)
 			}
 			key := types.NamespacedName{Namespace: "default", Name: "cache"}
-			m := &memcachedRun{scheme: known, written: map[string]int64{}}
+			m := &memcachedRun{written: map[string]int64{}}
 			for range 2 {
 				if done, err := m.reconcile(t.Context(), o, key); !done || err != nil {
 					t.Fatalf("done %v, %v", done, err)

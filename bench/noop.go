@@ -11,6 +11,7 @@ import (
 	"github.com/operon-dev/operon/pkg/source"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/workqueue"
+	"k8s.io/utils/ptr"
 	peercontroller "sigs.k8s.io/controller-runtime/pkg/controller"
 	peerreconcile "sigs.k8s.io/controller-runtime/pkg/reconcile"
 	peersource "sigs.k8s.io/controller-runtime/pkg/source"
@@ -41,9 +42,10 @@ func noopRows(_ context.Context, env *environment) ([]row, error) {
 		}).dividedBy(idle)
 	}
 	numbers := []int{1, 10, 100}
+	idlers := []func(int, chan<- struct{}) (func(types.NamespacedName), func(), error){oursIdle, peerIdle(true), peerIdle(false)}
 	var contenders []contender
 	for _, workers := range numbers {
-		for _, idler := range []func(int, chan<- struct{}) (func(types.NamespacedName), func(), error){oursIdle, peerIdle} {
+		for _, idler := range idlers {
 			add, stop, err := idler(workers, done)
 			if err != nil {
 				return nil, err
@@ -52,21 +54,24 @@ func noopRows(_ context.Context, env *environment) ([]row, error) {
 			contenders = append(contenders, through(add))
 		}
 	}
-	costs, err := interleave(env.rounds(15, 5), contenders...)
+	p := env.plan(9, 5)
+	costs, err := interleave(p, contenders...)
 	if err != nil {
 		return nil, err
 	}
 	var rows []row
 	for i, workers := range numbers {
-		ours, peer := costs[2*i], costs[2*i+1]
+		ours, peer, plain := costs[3*i], costs[3*i+1], costs[3*i+2]
 		name := fmt.Sprintf("Reconciles that do nothing, %d workers", workers)
 		note := "1,000 requests are added at a time, by one goroutine"
 		rows = append(rows,
 			row{Name: name, Unit: perSecond, Ours: rates(ours), Peer: rates(peer), PeerName: "controller", Note: note}.wants(atLeastRatio(2)),
 			row{Name: name, Unit: allocations, Ours: allocs(ours), Peer: allocs(peer), PeerName: "controller", Note: note},
+			row{Name: name, Unit: perSecond, Ours: rates(ours), Peer: rates(plain), PeerName: "UsePriorityQueue false", Note: note},
+			row{Name: name, Unit: allocations, Ours: allocs(ours), Peer: allocs(plain), PeerName: "UsePriorityQueue false", Note: note},
 		)
 	}
-	return rows, nil
+	return p.of(rows...), nil
 }
 
 // oursIdle runs a controller of Operon's with so many workers. add hands it a request; each reconciliation is told to done.
@@ -94,29 +99,31 @@ func oursIdle(workers int, done chan<- struct{}) (add func(types.NamespacedName)
 	return func(name types.NamespacedName) { queue.Add(reconcile.Request{NamespacedName: name}) }, stop, nil
 }
 
-// peerIdle is oursIdle with a controller of controller-runtime's.
-func peerIdle(workers int, done chan<- struct{}) (add func(types.NamespacedName), stop func(), err error) {
-	c, err := peercontroller.NewUnmanaged(fmt.Sprint("bench-noop-", workers), peercontroller.Options{
-		Logger: zap.New(zap.WriteTo(io.Discard)), MaxConcurrentReconciles: workers,
-		Reconciler: peerreconcile.Func(func(context.Context, peerreconcile.Request) (peerreconcile.Result, error) {
-			done <- struct{}{}
-			return peerreconcile.Result{}, nil
-		}),
-	})
-	if err != nil {
-		return nil, nil, err
+// peerIdle makes functions that are oursIdle with a controller of controller-runtime's.
+func peerIdle(priorityQueue bool) func(workers int, done chan<- struct{}) (add func(types.NamespacedName), stop func(), err error) {
+	return func(workers int, done chan<- struct{}) (add func(types.NamespacedName), stop func(), err error) {
+		c, err := peercontroller.NewUnmanaged(fmt.Sprint("bench-noop-", workers), peercontroller.Options{
+			Logger: zap.New(zap.WriteTo(io.Discard)), MaxConcurrentReconciles: workers, SkipNameValidation: ptr.To(true), UsePriorityQueue: &priorityQueue,
+			Reconciler: peerreconcile.Func(func(context.Context, peerreconcile.Request) (peerreconcile.Result, error) {
+				done <- struct{}{}
+				return peerreconcile.Result{}, nil
+			}),
+		})
+		if err != nil {
+			return nil, nil, err
+		}
+		queues := make(chan workqueue.TypedRateLimitingInterface[peerreconcile.Request], 1)
+		err = c.Watch(peersource.Func(func(_ context.Context, q workqueue.TypedRateLimitingInterface[peerreconcile.Request]) error {
+			queues <- q
+			return nil
+		}))
+		if err != nil {
+			return nil, nil, err
+		}
+		stop = inBackground(c.Start)
+		queue := <-queues
+		return func(name types.NamespacedName) { queue.Add(peerreconcile.Request{NamespacedName: name}) }, stop, nil
 	}
-	queues := make(chan workqueue.TypedRateLimitingInterface[peerreconcile.Request], 1)
-	err = c.Watch(peersource.Func(func(_ context.Context, q workqueue.TypedRateLimitingInterface[peerreconcile.Request]) error {
-		queues <- q
-		return nil
-	}))
-	if err != nil {
-		return nil, nil, err
-	}
-	stop = inBackground(c.Start)
-	queue := <-queues
-	return func(name types.NamespacedName) { queue.Add(peerreconcile.Request{NamespacedName: name}) }, stop, nil
 }
 
 // inBackground runs start until stop is called, which waits for its end.

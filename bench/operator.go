@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -48,11 +49,19 @@ type operatorSpec struct {
 	reconcile func(context.Context, objects, types.NamespacedName) error
 }
 
-// leaderSpec is a leader election, by the defaults but for the release of the lease when a manager ends.
+// leaderSpec is a leader election, by the defaults but for its periods and for the release of the lease when a manager ends.
 type leaderSpec struct {
 	id     string
 	warmup bool
 }
+
+// The periods of leader election, a few seconds long as operators have them that care about failover. By the defaults, which are
+// 15 s, 10 s and 2 s, the others wait for the lease so long that what comes then could not be told from chance.
+const (
+	leaseDuration = 2 * time.Second
+	renewDeadline = 1500 * time.Millisecond
+	retryPeriod   = 200 * time.Millisecond
+)
 
 // variant is an opt-in of controller-runtime's that changes a row.
 type variant int

@@ -67,6 +67,7 @@ func peerOperator(cfg *rest.Config, spec operatorSpec) (operator, error) {
 	if spec.leader != nil {
 		options.LeaderElection, options.LeaderElectionReleaseOnCancel = true, true
 		options.LeaderElectionID, options.LeaderElectionNamespace = spec.leader.id, "default"
+		options.LeaseDuration, options.RenewDeadline, options.RetryPeriod = ptr.To(leaseDuration), ptr.To(renewDeadline), ptr.To(retryPeriod)
 		options.Controller.EnableWarmup = &spec.leader.warmup
 	}
 	manager, err := peer.NewManager(cfg, options)

@@ -33,7 +33,7 @@ func ownWriteRows(ctx context.Context, env *environment) (rows []row, err error)
 	if err != nil {
 		return nil, err
 	}
-	rounds := env.rounds(500, 500)
+	p := env.plan(500, 500)
 	makers := []func(context.Context, *rest.Config) (*configMapClient, error){newOurClient, newPeerClient(false), newPeerClient(true)}
 	var clients []*configMapClient
 	defer func() {
@@ -48,9 +48,9 @@ func ownWriteRows(ctx context.Context, env *environment) (rows []row, err error)
 		}
 		clients = append(clients, c)
 	}
-	for round := range rounds {
-		for turn := range clients {
-			c := clients[(round+turn)%len(clients)]
+	for round := range p.rounds() {
+		for _, i := range inTurn(round, len(clients)) {
+			c := clients[i]
 			if err := c.round(round); err != nil {
 				return nil, fmt.Errorf("ConfigMap default/%s: %w", c.written.Name, err)
 			}
@@ -59,13 +59,15 @@ func ownWriteRows(ctx context.Context, env *environment) (rows []row, err error)
 
 	ours, peer, waits := clients[0], clients[1], clients[2]
 	stale := func(c *configMapClient) []float64 { return []float64{float64(c.stale)} }
-	name := fmt.Sprintf("Stale reads after %d own updates", rounds)
-	return []row{
+	name := fmt.Sprintf("Stale reads after %d own updates", len(ours.latency))
+	counts := plan{planned: 1}.of(
 		row{Name: name, Unit: reads, Ours: stale(ours), Peer: stale(peer), PeerName: "default"}.wants(atMost(0)),
-		{Name: name, Unit: reads, Ours: stale(ours), Peer: stale(waits), PeerName: "EnableReadYourWritesConsistency"},
-		{Name: "Latency of a read after an own update", Unit: nanoseconds, Ours: ours.latency, Peer: peer.latency, PeerName: "default", Note: "the peer's reads may be stale"},
-		{Name: "Latency of a read after an own update", Unit: nanoseconds, Ours: ours.latency, Peer: waits.latency, PeerName: "EnableReadYourWritesConsistency", Note: "the peer's reads wait for the watch"},
-	}, nil
+		row{Name: name, Unit: reads, Ours: stale(ours), Peer: stale(waits), PeerName: "EnableReadYourWritesConsistency"},
+	)
+	return append(counts, p.of(
+		row{Name: "Latency of a read after an own update", Unit: nanoseconds, Ours: ours.latency, Peer: peer.latency, PeerName: "default", Note: "the peer's reads may be stale"},
+		row{Name: "Latency of a read after an own update", Unit: nanoseconds, Ours: ours.latency, Peer: waits.latency, PeerName: "EnableReadYourWritesConsistency", Note: "the peer's reads wait for the watch"},
+	)...), nil
 }
 
 func (c *configMapClient) round(n int) error {

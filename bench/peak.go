@@ -15,20 +15,18 @@ import (
 func init() { children["list"] = listInChild }
 
 // peakRows measures the most memory that a process which fills a cache of pods has held, itself included. It is a child
-// of this one for each sample, and known where the system says so (Linux). Beyond 10,000 pods it is not measured.
-func peakRows(ctx context.Context, s *objectServer, f form, env *environment) ([]row, error) {
-	if _, err := peakOfThis(); err != nil || s.count > 10_000 {
-		return nil, nil // a sample of more takes the better part of a minute
+// of this one for each sample, and known where the system says so (Linux).
+func peakRows(ctx context.Context, s *objectServer, f form, p plan) ([]row, error) {
+	if _, err := peakOfThis(); err != nil {
+		return nil, nil
 	}
 	if _, err := s.prepare(f.asked); err != nil {
 		return nil, err
 	}
-	rounds := env.rounds(3, 1)
 	libraries := []string{"operon", "peer"}
 	samples := make([][]float64, len(libraries))
-	for round := range rounds {
-		for turn := range libraries {
-			i := (round + turn) % len(libraries)
+	for round := range p.rounds() {
+		for _, i := range inTurn(round, len(libraries)) {
 			out, err := inChild(ctx, "list", libraries[i], s.http.URL, fmt.Sprint(s.count))
 			if err != nil {
 				return nil, err
@@ -40,10 +38,10 @@ func peakRows(ctx context.Context, s *objectServer, f form, env *environment) ([
 			samples[i] = append(samples[i], peak)
 		}
 	}
-	return []row{{
+	return p.of(row{
 		Name: "Peak RSS of the initial list of Pods", Size: s.count, Unit: bytesOf, Ours: samples[0], Peer: samples[1], PeerName: "default",
 		Note: "of a whole process that fills one cache, with the default settings of the garbage collector",
-	}}, nil
+	}), nil
 }
 
 // listInChild fills a cache of pods from a parent's server, and prints the peak of this process.

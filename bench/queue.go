@@ -28,7 +28,8 @@ func queueRows(_ context.Context, env *environment) ([]row, error) {
 	defer plain.ShutDown()
 
 	const each = 20
-	costs, err := interleave(env.rounds(15, 5),
+	p := env.plan(15, 5)
+	costs, err := interleave(p,
 		repeat(each, addGetDone(ours, requests)),
 		repeat(each, addGetDone(peer, requests)),
 		repeat(each, addGetDone(plain, requests)),
@@ -37,12 +38,12 @@ func queueRows(_ context.Context, env *environment) ([]row, error) {
 		return nil, err
 	}
 	const name, priority = "Queue 1,000 requests: add, get, done", "priority queue (its default)"
-	return []row{
+	return p.of(
 		row{Name: name, Unit: nanoseconds, Ours: times(costs[0]), Peer: times(costs[1]), PeerName: priority}.wants(atMostRatio(0.2)),
 		row{Name: name, Unit: allocations, Ours: allocs(costs[0]), Peer: allocs(costs[1]), PeerName: priority}.wants(atMostRatio(0.2)),
-		{Name: name, Unit: nanoseconds, Ours: times(costs[0]), Peer: times(costs[2]), PeerName: "client-go plain queue"},
-		{Name: name, Unit: allocations, Ours: allocs(costs[0]), Peer: allocs(costs[2]), PeerName: "client-go plain queue"},
-	}, nil
+		row{Name: name, Unit: nanoseconds, Ours: times(costs[0]), Peer: times(costs[2]), PeerName: "client-go plain queue"},
+		row{Name: name, Unit: allocations, Ours: allocs(costs[0]), Peer: allocs(costs[2]), PeerName: "client-go plain queue"},
+	), nil
 }
 
 func addGetDone(q workqueue.TypedInterface[reconcile.Request], requests []reconcile.Request) func() error {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/operon-dev/operon/pkg/cache"
@@ -14,11 +15,13 @@ import (
 	peerclient "sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// The indexes that both libraries are told to make. Operon has one of owners besides, from the start; ownerField is the
-// peer's, made as the documentation of its IndexField shows.
+// The indexes that the libraries are told to make: nodeField is both's. Operon has those of owners and labels from the start;
+// ownerField and labelField are the peer's, made as the documentation of its IndexField shows.
 const (
 	nodeField  = "spec.nodeName"
 	ownerField = ".metadata.controller"
+	labelField = ".metadata.labels.name"
+	nameLabel  = "app.kubernetes.io/name"
 )
 
 // podCaches are filled caches of both libraries over one server of pods.
@@ -26,17 +29,25 @@ type podCaches struct {
 	form      form
 	ours      cache.Cache
 	peer      peercache.Cache
+	stripped  peercache.Cache // the peer's without managedFields; nil: there is none
 	mine      *filled
 	theirs    *filled
+	running   []*started
 	count     int
 	app, some int // the app that is listed, in the middle, and one of its pods
 }
 
-func fillPodCaches(ctx context.Context, s *objectServer, f form) (_ *podCaches, err error) {
+// fillPodCaches fills the caches, and if wanted one more of the peer's that does not hold managedFields, as Operon's does not.
+func fillPodCaches(ctx context.Context, s *objectServer, f form, stripped bool) (_ *podCaches, err error) {
 	if _, err := s.prepare(f.asked); err != nil {
 		return nil, err
 	}
 	c := &podCaches{form: f, count: s.count, app: s.count / podsPerApp / 2}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, c.close())
+		}
+	}()
 	c.some = c.app * podsPerApp
 	ourPods, ours, err := ourFillable(s.http.URL, s.objectSet, cache.Options{}, f)
 	if err != nil {
@@ -51,6 +62,7 @@ func fillPodCaches(ctx context.Context, s *objectServer, f form) (_ *podCaches, 
 			ours.IndexField(ctx, &corev1.Pod{}, nodeField, func(obj client.Object) []string { return nodeOf(obj) }),
 			peer.IndexField(ctx, &corev1.Pod{}, nodeField, func(obj peerclient.Object) []string { return nodeOf(obj) }),
 			peer.IndexField(ctx, &corev1.Pod{}, ownerField, func(obj peerclient.Object) []string { return controllerOf(obj) }),
+			peer.IndexField(ctx, &corev1.Pod{}, labelField, func(obj peerclient.Object) []string { return []string{obj.GetLabels()[nameLabel]} }),
 		)
 		if err != nil {
 			return nil, err
@@ -59,16 +71,33 @@ func fillPodCaches(ctx context.Context, s *objectServer, f form) (_ *podCaches, 
 	if c.mine, err = fill(ctx, ourPods); err != nil {
 		return nil, err
 	}
+	c.running = append(c.running, c.mine.running)
 	if c.theirs, err = fill(ctx, peerPods); err != nil {
-		return nil, errors.Join(err, c.mine.running.stop())
+		return nil, err
 	}
+	c.running = append(c.running, c.theirs.running)
 	c.ours, c.peer = ours, peer
+	if stripped {
+		pods, peer, err := peerFillable(s.http.URL, s.objectSet, peercache.Options{DefaultTransform: peercache.TransformStripManagedFields()}, f)
+		if err != nil {
+			return nil, err
+		}
+		full, err := fill(ctx, pods)
+		if err != nil {
+			return nil, err
+		}
+		c.running, c.stripped = append(c.running, full.running), peer
+	}
 	s.forget()
 	return c, nil
 }
 
 func (c *podCaches) close() error {
-	return errors.Join(c.mine.running.stop(), c.theirs.running.stop())
+	var errs []error
+	for _, cache := range c.running {
+		errs = append(errs, cache.stop())
+	}
+	return errors.Join(errs...)
 }
 
 func nodeOf(obj metav1.Object) []string { return []string{obj.(*corev1.Pod).Spec.NodeName} }
@@ -86,9 +115,9 @@ func (c *podCaches) getOurs(ctx context.Context, opts ...client.GetOption) func(
 	return func() error { return c.ours.Get(ctx, next(), into, opts...) }
 }
 
-func (c *podCaches) getPeer(ctx context.Context, opts ...peerclient.GetOption) func() error {
+func (c *podCaches) getPeer(ctx context.Context, from peercache.Cache, opts ...peerclient.GetOption) func() error {
 	next, into := c.keys(), c.form.object()
-	return func() error { return c.peer.Get(ctx, next(), into, opts...) }
+	return func() error { return from.Get(ctx, next(), into, opts...) }
 }
 
 func (c *podCaches) lend(ctx context.Context) func() error {
@@ -125,13 +154,30 @@ func (c *podCaches) listOurs(ctx context.Context, want int, opts ...client.ListO
 	}
 }
 
-func (c *podCaches) listPeer(ctx context.Context, want int, opts ...peerclient.ListOption) func() error {
+func (c *podCaches) listPeer(ctx context.Context, from peercache.Cache, want int, opts ...peerclient.ListOption) func() error {
 	return func() error {
 		list := c.form.list()
-		if err := c.peer.List(ctx, list, opts...); err != nil {
+		if err := from.List(ctx, list, opts...); err != nil {
 			return err
 		}
 		return exactly(want, c.form.length(list))
+	}
+}
+
+// walkPeer makes an operation that lists shared objects and looks at each, as lendAll does.
+func (c *podCaches) walkPeer(ctx context.Context, want int, opts ...peerclient.ListOption) func() error {
+	return func() error {
+		var list corev1.PodList
+		if err := c.peer.List(ctx, &list, append(opts, peerclient.UnsafeDisableDeepCopy)...); err != nil {
+			return err
+		}
+		n := 0
+		for i := range list.Items {
+			if list.Items[i].Status.Phase == corev1.PodRunning {
+				n++
+			}
+		}
+		return exactly(want, n)
 	}
 }
 
@@ -153,7 +199,7 @@ func (c *podCaches) scanPeer(ctx context.Context, app int) func() error {
 	}
 }
 
-// lendAll makes an operation that walks the objects Operon lends.
+// lendAll makes an operation that looks at each of the objects Operon lends.
 func (c *podCaches) lendAll(ctx context.Context, want int, opts ...client.ListOption) func() error {
 	return func() error {
 		pods, err := cache.All[*corev1.Pod](ctx, c.ours, opts...)
@@ -161,8 +207,10 @@ func (c *podCaches) lendAll(ctx context.Context, want int, opts ...client.ListOp
 			return err
 		}
 		n := 0
-		for range pods {
-			n++
+		for pod := range pods {
+			if pod.Status.Phase == corev1.PodRunning {
+				n++
+			}
 		}
 		return exactly(want, n)
 	}
@@ -183,85 +231,104 @@ func readsOf(n int) func(context.Context, *environment) ([]row, error) {
 	return func(ctx context.Context, env *environment) (rows []row, err error) {
 		s := newObjectServer(manyPods(n))
 		defer s.close()
-		peaks, err := peakRows(ctx, s, typedPods, env)
+		peak := env.plan(3, 1)
+		if n > 10_000 {
+			peak = env.plan(1, 1) // it hardly varies, and takes a while
+		}
+		peaks, err := peakRows(ctx, s, typedPods, peak.oneOf(3))
 		if err != nil {
 			return nil, err
 		}
-		c, err := fillPodCaches(ctx, s, typedPods)
+		c, err := fillPodCaches(ctx, s, typedPods, n == 10_000)
 		if err != nil {
 			return nil, err
 		}
 		defer func() { err = errors.Join(err, c.close()) }()
-		rounds := env.rounds(9, 5)
+		p := env.plan(7, 3)
 		if n > 10_000 {
-			rounds = 3 // a List of all takes seconds
+			p = env.plan(3, 3) // a List of all takes seconds
 		}
-		rows, err = typedReadRows(ctx, c, rounds)
-		heap := row{
+		rows, err = typedReadRows(ctx, c, p)
+		heap := plan{planned: 1}.of(row{
 			Name: "Heap of a cache of Pods", Size: n, Unit: bytesOf, Ours: []float64{c.mine.heap}, Peer: []float64{c.theirs.heap}, PeerName: "default",
 			Note: "with the indexes of the other rows",
-		}
-		return append(append(rows, heap), peaks...), err
+		})
+		return slices.Concat(rows, heap, peaks), err
 	}
 }
 
-func typedReadRows(ctx context.Context, c *podCaches, rounds int) ([]row, error) {
+func typedReadRows(ctx context.Context, c *podCaches, p plan) ([]row, error) {
 	const inNamespace = podsPerApp * appsInNamespace
 	const onNode = podsPerApp / nodesOfAnApp
 	namespace, owner := appNamespace(c.app), appOwner(c.app)
-	labels := map[string]string{"app.kubernetes.io/name": appName(c.app)}
+	labels := map[string]string{nameLabel: appName(c.app)}
 	node, index := podNode(c.some), peerclient.MatchingFields{ownerField: string(owner)}
-	const unsafe = peerclient.UnsafeDisableDeepCopy
+	labelIndex := peerclient.MatchingFields{labelField: appName(c.app)}
 
-	var all contest
-	for _, contender := range []struct {
+	type named struct {
 		name string
 		op   func() error
-	}{
+	}
+	contenders := []named{
 		{"get", c.getOurs(ctx)},
-		{"peer get", c.getPeer(ctx)},
+		{"peer get", c.getPeer(ctx, c.peer)},
 		{"lend", c.lend(ctx)},
-		{"peer get unsafe", c.getPeer(ctx, unsafe)},
+		{"peer get unsafe", c.getPeer(ctx, c.peer, peerclient.UnsafeDisableDeepCopy)},
 
 		{"all", c.listOurs(ctx, c.count)},
-		{"peer all", c.listPeer(ctx, c.count)},
+		{"peer all", c.listPeer(ctx, c.peer, c.count)},
 		{"lend all", c.lendAll(ctx, c.count)},
-		{"peer all unsafe", c.listPeer(ctx, c.count, unsafe)},
+		{"peer all unsafe", c.walkPeer(ctx, c.count)},
 
 		{"namespace", c.listOurs(ctx, inNamespace, client.InNamespace(namespace))},
-		{"peer namespace", c.listPeer(ctx, inNamespace, peerclient.InNamespace(namespace))},
+		{"peer namespace", c.listPeer(ctx, c.peer, inNamespace, peerclient.InNamespace(namespace))},
 		{"lend namespace", c.lendAll(ctx, inNamespace, client.InNamespace(namespace))},
-		{"peer namespace unsafe", c.listPeer(ctx, inNamespace, peerclient.InNamespace(namespace), unsafe)},
+		{"peer namespace unsafe", c.walkPeer(ctx, inNamespace, peerclient.InNamespace(namespace))},
 
 		{"label", c.listOurs(ctx, podsPerApp, client.MatchingLabels(labels))},
-		{"peer label", c.listPeer(ctx, podsPerApp, peerclient.MatchingLabels(labels))},
+		{"peer label", c.listPeer(ctx, c.peer, podsPerApp, peerclient.MatchingLabels(labels))},
+		{"peer label index", c.listPeer(ctx, c.peer, podsPerApp, labelIndex)},
 		{"lend label", c.lendAll(ctx, podsPerApp, client.MatchingLabels(labels))},
-		{"peer label unsafe", c.listPeer(ctx, podsPerApp, peerclient.MatchingLabels(labels), unsafe)},
+		{"peer label index unsafe", c.walkPeer(ctx, podsPerApp, labelIndex)},
+		{"peer label unsafe", c.walkPeer(ctx, podsPerApp, peerclient.MatchingLabels(labels))},
 
 		{"owner", c.listOurs(ctx, podsPerApp, cache.OwnedBy(owner))},
 		{"peer owner scan", c.scanPeer(ctx, c.app)},
-		{"peer owner index", c.listPeer(ctx, podsPerApp, index)},
+		{"peer owner index", c.listPeer(ctx, c.peer, podsPerApp, index)},
 		{"lend owner", c.lendAll(ctx, podsPerApp, cache.OwnedBy(owner))},
-		{"peer owner index unsafe", c.listPeer(ctx, podsPerApp, index, unsafe)},
+		{"peer owner index unsafe", c.walkPeer(ctx, podsPerApp, index)},
 
 		{"field", c.listOurs(ctx, onNode, client.MatchingFields{nodeField: node})},
-		{"peer field", c.listPeer(ctx, onNode, peerclient.MatchingFields{nodeField: node})},
+		{"peer field", c.listPeer(ctx, c.peer, onNode, peerclient.MatchingFields{nodeField: node})},
 		{"lend field", c.lendAll(ctx, onNode, client.MatchingFields{nodeField: node})},
-		{"peer field unsafe", c.listPeer(ctx, onNode, peerclient.MatchingFields{nodeField: node}, unsafe)},
-	} {
+		{"peer field unsafe", c.walkPeer(ctx, onNode, peerclient.MatchingFields{nodeField: node})},
+	}
+	if c.stripped != nil {
+		contenders = append(contenders,
+			named{"stripped get", c.getPeer(ctx, c.stripped)},
+			named{"stripped all", c.listPeer(ctx, c.stripped, c.count)},
+			named{"stripped namespace", c.listPeer(ctx, c.stripped, inNamespace, peerclient.InNamespace(namespace))},
+			named{"stripped label", c.listPeer(ctx, c.stripped, podsPerApp, peerclient.MatchingLabels(labels))},
+		)
+	}
+	var all contest
+	for _, contender := range contenders {
 		all.add(contender.name, lasting(step, contender.op))
 	}
-	costs, err := all.run(rounds)
+	costs, err := all.run(p)
 	if err != nil {
 		return nil, fmt.Errorf("read cached pods: %w", err)
 	}
 
 	const (
-		fields  = "the peer also copies managedFields, which Operon does not hold by default"
-		indexed = "the peer has an index of its own (IndexField), as its documentation recommends"
-		scan    = "the peer has no index of owners unless the user makes one: all 500 Pods of the namespace are listed, and searched"
-		both    = "both have the index, by IndexField"
-		shared  = "shared objects on both sides"
+		lent     = "the peer copies; what Operon lends is shared, and only to be read"
+		fields   = "the peer also copies managedFields, which Operon does not hold by default"
+		indexed  = "the peer has an index of its own (IndexField), as its documentation recommends"
+		scan     = "the peer has no index of owners unless the user makes one: all 500 Pods of the namespace are listed, and searched"
+		labelled = "the peer has an index of this label (IndexField), which the user makes; Operon has those of all labels"
+		without  = "neither holds managedFields"
+		both     = "both have the index, by IndexField"
+		shared   = "shared objects on both sides, one field of each is read"
 	)
 	atTen := func(t target) *target {
 		if c.count == 10_000 {
@@ -271,13 +338,15 @@ func typedReadRows(ctx context.Context, c *podCaches, rounds int) ([]row, error)
 	}
 	table := []comparison{
 		{name: "Get a cached Pod, copied", ours: "get", peer: "peer get", peerName: "Get", note: fields},
-		{name: "Lend a cached Pod", ours: "lend", peer: "peer get", peerName: "Get", target: atTen(atMostRatio(0.05)), allocs: atTen(atMost(0))},
-		{name: "Lend a cached Pod", ours: "lend", peer: "peer get unsafe", peerName: "Get, UnsafeDisableDeepCopy", note: shared},
+		{name: "Lend a cached Pod", ours: "lend", peer: "peer get", peerName: "Get", note: lent, target: atTen(atMostRatio(0.05)), allocs: atTen(atMost(0))},
+		{name: "Lend a cached Pod", ours: "lend", peer: "peer get unsafe", peerName: "Get, UnsafeDisableDeepCopy", note: "shared objects on both sides"},
 		{name: "List all Pods, copied", ours: "all", peer: "peer all", peerName: "List", note: fields},
 		{name: "List all Pods, lent", ours: "lend all", peer: "peer all unsafe", peerName: "List, UnsafeDisableDeepCopy", note: shared},
 		{name: "List 500 Pods by namespace, copied", ours: "namespace", peer: "peer namespace", peerName: "List", note: fields},
 		{name: "List 500 Pods by namespace, lent", ours: "lend namespace", peer: "peer namespace unsafe", peerName: "List, UnsafeDisableDeepCopy", note: shared},
 		{name: "List 100 Pods by label, copied", ours: "label", peer: "peer label", peerName: "List", note: fields, target: atTen(atMostRatio(0.1))},
+		{name: "List 100 Pods by label, copied", ours: "label", peer: "peer label index", peerName: "List, field index", note: labelled + "; " + fields},
+		{name: "List 100 Pods by label, lent", ours: "lend label", peer: "peer label index unsafe", peerName: "List, field index, UnsafeDisableDeepCopy", note: labelled + "; " + shared},
 		{name: "List 100 Pods by label, lent", ours: "lend label", peer: "peer label unsafe", peerName: "List, UnsafeDisableDeepCopy", note: shared},
 		{name: "List 100 Pods by owner, copied", ours: "owner", peer: "peer owner scan", peerName: "List in the namespace, filtered", note: scan, target: atTen(atMostRatio(0.1))},
 		{name: "List 100 Pods by owner, copied", ours: "owner", peer: "peer owner index", peerName: "List, field index", note: indexed + "; " + fields, target: atTen(atMostRatio(0.1))},
@@ -285,11 +354,20 @@ func typedReadRows(ctx context.Context, c *podCaches, rounds int) ([]row, error)
 		{name: "List 20 Pods by field, copied", ours: "field", peer: "peer field", peerName: "List, field index", note: both + "; " + fields},
 		{name: "List 20 Pods by field, lent", ours: "lend field", peer: "peer field unsafe", peerName: "List, field index, UnsafeDisableDeepCopy", note: both + "; " + shared},
 	}
+	if c.stripped != nil {
+		const strip = "TransformStripManagedFields"
+		table = append(table,
+			comparison{name: "Get a cached Pod, copied", ours: "get", peer: "stripped get", peerName: "Get, " + strip, note: without},
+			comparison{name: "List all Pods, copied", ours: "all", peer: "stripped all", peerName: "List, " + strip, note: without},
+			comparison{name: "List 500 Pods by namespace, copied", ours: "namespace", peer: "stripped namespace", peerName: "List, " + strip, note: without},
+			comparison{name: "List 100 Pods by label, copied", ours: "label", peer: "stripped label", peerName: "List, " + strip, note: without},
+		)
+	}
 	var rows []row
 	for _, t := range table {
-		rows = append(rows, t.rows(c.count, c.count == 10_000, costs)...)
+		rows = append(rows, t.rows(c.count, costs)...)
 	}
-	return rows, nil
+	return p.of(rows...), nil
 }
 
 // comparison is two contenders of a contest, by name, and what the rows that they make say.
@@ -298,25 +376,23 @@ type comparison struct {
 	target, allocs                   *target // for the time, and for the allocations
 }
 
-// rows returns the row for the time, and if wanted those for bytes and allocations, which differ little from run to run.
-func (c comparison) rows(size int, memory bool, costs map[string][]cost) []row {
+// rows returns the rows for time, bytes and allocations.
+func (c comparison) rows(size int, costs map[string][]cost) []row {
 	mine, theirs := costs[c.ours], costs[c.peer]
-	rows := []row{{Name: c.name, Size: size, Unit: nanoseconds, Ours: times(mine), Peer: times(theirs), PeerName: c.peerName, Note: c.note, Target: c.target}}
-	if !memory {
-		return rows
+	return []row{
+		{Name: c.name, Size: size, Unit: nanoseconds, Ours: times(mine), Peer: times(theirs), PeerName: c.peerName, Note: c.note, Target: c.target},
+		{Name: c.name, Size: size, Unit: bytesOf, Ours: bytesIn(mine), Peer: bytesIn(theirs), PeerName: c.peerName},
+		{Name: c.name, Size: size, Unit: allocations, Ours: allocs(mine), Peer: allocs(theirs), PeerName: c.peerName, Target: c.allocs},
 	}
-	return append(rows,
-		row{Name: c.name, Size: size, Unit: bytesOf, Ours: bytesIn(mine), Peer: bytesIn(theirs), PeerName: c.peerName},
-		row{Name: c.name, Size: size, Unit: allocations, Ours: allocs(mine), Peer: allocs(theirs), PeerName: c.peerName, Target: c.allocs},
-	)
 }
 
 // formRows measures the main reads in the forms that have no Go type of the kind.
 func formRows(ctx context.Context, env *environment) ([]row, error) {
 	const n = 2_000 // filling a cache with unstructured objects takes its time
 	var rows []row
-	for _, f := range []form{unstructuredOf(manyPods(n).gvk), metadataOf(manyPods(n).gvk)} {
-		got, err := rowsInForm(ctx, manyPods(n), f, env.rounds(7, 3))
+	forms := []form{unstructuredOf(manyPods(n).gvk), metadataOf(manyPods(n).gvk)}
+	for i, f := range forms {
+		got, err := rowsInForm(ctx, manyPods(n), f, env.plan(7, 3).oneOf(len(forms)-i))
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", f.name, err)
 		}
@@ -325,23 +401,23 @@ func formRows(ctx context.Context, env *environment) ([]row, error) {
 	return rows, nil
 }
 
-func rowsInForm(ctx context.Context, r objectSet, f form, rounds int) (rows []row, err error) {
+func rowsInForm(ctx context.Context, r objectSet, f form, p plan) (rows []row, err error) {
 	s := newObjectServer(r)
 	defer s.close()
-	c, err := fillPodCaches(ctx, s, f)
+	c, err := fillPodCaches(ctx, s, f, false)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, c.close()) }()
-	labels := map[string]string{"app.kubernetes.io/name": appName(c.app)}
+	labels := map[string]string{nameLabel: appName(c.app)}
 	var all contest
 	all.add("get", lasting(step, c.getOurs(ctx)))
-	all.add("peer get", lasting(step, c.getPeer(ctx)))
+	all.add("peer get", lasting(step, c.getPeer(ctx, c.peer)))
 	all.add("label", lasting(step, c.listOurs(ctx, podsPerApp, client.MatchingLabels(labels))))
-	all.add("peer label", lasting(step, c.listPeer(ctx, podsPerApp, peerclient.MatchingLabels(labels))))
+	all.add("peer label", lasting(step, c.listPeer(ctx, c.peer, podsPerApp, peerclient.MatchingLabels(labels))))
 	all.add("label unsafe", lasting(step, c.listOurs(ctx, podsPerApp, client.MatchingLabels(labels), client.UnsafeDisableDeepCopy)))
-	all.add("peer label unsafe", lasting(step, c.listPeer(ctx, podsPerApp, peerclient.MatchingLabels(labels), peerclient.UnsafeDisableDeepCopy)))
-	costs, err := all.run(rounds)
+	all.add("peer label unsafe", lasting(step, c.listPeer(ctx, c.peer, podsPerApp, peerclient.MatchingLabels(labels), peerclient.UnsafeDisableDeepCopy)))
+	costs, err := all.run(p)
 	if err != nil {
 		return nil, err
 	}
@@ -350,10 +426,10 @@ func rowsInForm(ctx context.Context, r objectSet, f form, rounds int) (rows []ro
 		{name: "List 100 by label, copied: " + f.name, ours: "label", peer: "peer label", peerName: "List"},
 		{name: "List 100 by label, shared: " + f.name, ours: "label unsafe", peer: "peer label unsafe", peerName: "List, UnsafeDisableDeepCopy"},
 	} {
-		rows = append(rows, t.rows(c.count, true, costs)...)
+		rows = append(rows, t.rows(c.count, costs)...)
 	}
-	return append(rows, row{
+	return append(p.of(rows...), plan{planned: 1}.of(row{
 		Name: "Heap for each cached object: " + f.name, Unit: bytesOf, PeerName: "default",
 		Ours: []float64{c.mine.heap / float64(c.count)}, Peer: []float64{c.theirs.heap / float64(c.count)},
-	}), nil
+	})...), nil
 }

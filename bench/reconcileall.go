@@ -43,7 +43,8 @@ func reconcileAllRows(ctx context.Context, env *environment) ([]row, error) {
 			return cost{ns: whole}, nil
 		}
 	}
-	costs, err := interleave(env.rounds(5, 3),
+	p := env.plan(3, 2)
+	costs, err := interleave(p,
 		launchAll("Operon", ourOperator, byDefault), launchAll("controller-runtime", peerOperator, byDefault),
 		launchAll("controller-runtime with a plain queue", peerOperator, plainQueue))
 	if err != nil {
@@ -51,8 +52,8 @@ func reconcileAllRows(ctx context.Context, env *environment) ([]row, error) {
 	}
 	const name = "NewManager to all of 10,000 Pods reconciled"
 	note := fmt.Sprintf("a server in this process; a manager has %v for it", reconcileLimit.Round(time.Second))
-	return []row{
-		{Name: name, Unit: nanoseconds, Ours: times(costs[0]), Peer: times(costs[1]), PeerName: "default", Note: note},
-		{Name: name, Unit: nanoseconds, Ours: times(costs[0]), Peer: times(costs[2]), PeerName: "UsePriorityQueue false", Note: note},
-	}, nil
+	return p.of(
+		row{Name: name, Unit: nanoseconds, Ours: times(costs[0]), Peer: times(costs[1]), PeerName: "default", Note: note},
+		row{Name: name, Unit: nanoseconds, Ours: times(costs[0]), Peer: times(costs[2]), PeerName: "UsePriorityQueue false", Note: note},
+	), nil
 }

@@ -16,6 +16,16 @@ type report struct {
 	Rows    []result
 	Growth  []growth
 	Failed  []error // the groups that could not be measured
+	Spent   []spending
+}
+
+// spending is what a group has taken. The processor time is that of this process and of those it has waited for, so not that
+// of a control plane which runs on.
+type spending struct {
+	Group     string        `json:"group"`
+	Budget    time.Duration `json:"budget"`
+	Took      time.Duration `json:"took"`
+	Processor time.Duration `json:"processor"`
 }
 
 // result is a row with what follows from its samples. Ratio is nil where the peer's median is zero.
@@ -27,6 +37,7 @@ type result struct {
 	Peer    string       `json:"peer"`
 	Note    string       `json:"note,omitempty"`
 	Rounds  int          `json:"rounds"`
+	Planned int          `json:"planned"`
 	Ours    summary      `json:"operon"`
 	Theirs  summary      `json:"controllerRuntime"`
 	Ratio   *float64     `json:"ratio"`
@@ -39,7 +50,7 @@ func newReport(rows []row, quick bool, took time.Duration) report {
 	r := report{Machine: machine(), Quick: quick, Took: took.Round(time.Second).String()}
 	for _, row := range rows {
 		res := result{
-			Group: row.Group, Name: row.Name, Size: row.Size, Unit: row.Unit, Peer: row.PeerName, Note: row.Note, Rounds: len(row.Ours),
+			Group: row.Group, Name: row.Name, Size: row.Size, Unit: row.Unit, Peer: row.PeerName, Note: row.Note, Rounds: len(row.Ours), Planned: row.Planned,
 			Ours: summarize(row.Ours), Theirs: summarize(row.Peer), Target: row.Target,
 			Samples: [2][]float64{row.Ours, row.Peer},
 		}
@@ -92,6 +103,10 @@ func (r report) writeJSON(w io.Writer) error {
 	}
 	fmt.Fprintln(out, ",")
 	if err := writeLines(out, "growth", r.Growth); err != nil {
+		return err
+	}
+	fmt.Fprintln(out, ",")
+	if err := writeLines(out, "spent", r.Spent); err != nil {
 		return err
 	}
 	fmt.Fprintln(out, "\n}")

@@ -12,11 +12,12 @@ import (
 // What is shown and written says the same: the rows, their targets, what grows, and what could not be measured.
 func TestReportShowsRowsTargetsGrowthAndFailures(t *testing.T) {
 	r := newReport([]row{
-		row{Group: "reads", Name: "Get", Size: 1000, Unit: nanoseconds, Ours: []float64{100, 110, 90}, Peer: []float64{1000, 2000, 3000}, PeerName: "Get", Note: "a note"}.wants(atMostRatio(0.1)),
+		row{Group: "reads", Name: "Get", Size: 1000, Unit: nanoseconds, Ours: []float64{100, 110, 90}, Peer: []float64{1000, 2000, 3000}, Planned: 5, PeerName: "Get", Note: "a note"}.wants(atMostRatio(0.1)),
 		row{Group: "reads", Name: "Get", Size: 10_000, Unit: nanoseconds, Ours: []float64{100}, Peer: []float64{20_000}, PeerName: "Get"},
 		row{Group: "requests", Name: "Requests", Unit: perSecond, Ours: []float64{50}, Peer: []float64{100}, PeerName: "server"}.wants(atLeastRatio(1)),
 	}, false, 90*time.Second)
 	r.Failed = []error{errors.New("heap: no memory")}
+	r.Spent = []spending{{Group: "reads", Budget: 10 * time.Second, Took: 11 * time.Second, Processor: 15 * time.Second}}
 
 	var text, page, raw bytes.Buffer
 	if err := errors.Join(r.writeText(&text), r.writeMarkdown(&page), r.writeJSON(&raw)); err != nil {
@@ -27,10 +28,11 @@ func TestReportShowsRowsTargetsGrowthAndFailures(t *testing.T) {
 		t.Errorf("the last line is %q, want %q", lines[len(lines)-1], verdict)
 	}
 	for _, want := range []string{
-		"| Get | 1k | Get | 100 ns | 95 ns–105 ns | 2.00 µs | 1.50 µs–2.50 µs | 0.050 | ratio ≤ 0.1 | yes |",
-		"| Requests |  | server | 50 /s | - | 100 /s | - | 0.500 (more is better) | ratio ≥ 1 | no |",
+		"| Get | 1k | Get | 100 ns | 95 ns–105 ns | 2.00 µs | 1.50 µs–2.50 µs | 0.050 | 3 of 5 | ratio ≤ 0.1 | yes |",
+		"| Requests |  | server | 50 /s | - | 100 /s | - | 0.500 (more is better) | 1 | ratio ≥ 1 | no |",
 		"| Get | Get | 1k, 10k | 100 ns, 100 ns | 2.00 µs, 20.0 µs | 0.00 | 1.00 |",
 		"- Get (Get): a note.",
+		"| reads | 11.0 s | 10.0 s | 15.0 s |",
 		"Not measured: heap: no memory.",
 		"growth.svg",
 	} {

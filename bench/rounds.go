@@ -1,9 +1,64 @@
 package main
 
 import (
+	"iter"
+	"math/rand/v2"
 	"runtime"
+	"slices"
 	"time"
 )
+
+// plan is how many rounds a measurement is to have, and until when. The first round is had in any case, and all
+// contenders take part in every round; one that would end too late, if it took as long as the one before, is not begun.
+type plan struct {
+	planned int
+	until   time.Time // zero: however long it takes
+}
+
+// oneOf returns the plan with a share of the time, for measurements that follow each other: left is how many there are to
+// go, this one included.
+func (p plan) oneOf(left int) plan {
+	if !p.until.IsZero() {
+		p.until = time.Now().Add(time.Until(p.until) / time.Duration(left))
+	}
+	return p
+}
+
+// rounds yields the numbers of the rounds.
+func (p plan) rounds() iter.Seq[int] {
+	return func(yield func(int) bool) {
+		var took time.Duration
+		for round := range p.planned {
+			began := time.Now()
+			if round > 0 && !p.until.IsZero() && began.Add(took).After(p.until) {
+				return
+			}
+			if !yield(round) {
+				return
+			}
+			took = time.Since(began)
+		}
+	}
+}
+
+// of says on rows what was planned for them.
+func (p plan) of(rows ...row) []row {
+	for i := range rows {
+		rows[i].Planned = p.planned
+	}
+	return rows
+}
+
+// inTurn returns the order of n contenders in a round: every other round a new one, so that none of them always finds what
+// the same one has left behind, and in between the last one backwards, so that of two each comes before the other as often.
+// The orders are the same in each run.
+func inTurn(round, n int) []int {
+	order := rand.New(rand.NewPCG(uint64(round/2), uint64(n))).Perm(n)
+	if round%2 == 1 {
+		slices.Reverse(order)
+	}
+	return order
+}
 
 // cost is what one operation took. The allocations are those of the whole process meanwhile.
 type cost struct {
@@ -14,12 +69,11 @@ type cost struct {
 type contender func() (cost, error)
 
 // interleave runs the contenders in turn and returns the costs of each.
-func interleave(rounds int, contenders ...contender) ([][]cost, error) {
+func interleave(p plan, contenders ...contender) ([][]cost, error) {
 	costs := make([][]cost, len(contenders))
 	var tidied tidied
-	for round := range rounds {
-		for turn := range contenders {
-			i := (round + turn) % len(contenders)
+	for round := range p.rounds() {
+		for _, i := range inTurn(round, len(contenders)) {
 			tidied.tidy()
 			c, err := contenders[i]()
 			if err != nil {
@@ -118,8 +172,8 @@ func (c *contest) add(name string, contender contender) {
 }
 
 // run interleaves the contenders.
-func (c *contest) run(rounds int) (map[string][]cost, error) {
-	costs, err := interleave(rounds, c.contenders...)
+func (c *contest) run(p plan) (map[string][]cost, error) {
+	costs, err := interleave(p, c.contenders...)
 	if err != nil {
 		return nil, err
 	}

@@ -25,6 +25,7 @@ type row struct {
 	Note  string // what a reader must know to judge the row; may be empty
 
 	Ours, Peer []float64 // one for each round
+	Planned    int       // rounds; there are fewer when the time of the group has run out
 	PeerName   string    // what of the peer's is measured
 
 	Target *target // nil: none is set

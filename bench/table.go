@@ -7,9 +7,10 @@ import (
 	"slices"
 	"strings"
 	"text/tabwriter"
+	"time"
 )
 
-var columns = []string{"row", "objects", "against controller-runtime's", "Operon", "quartiles", "peer", "quartiles", "ratio", "target", "met"}
+var columns = []string{"row", "objects", "against controller-runtime's", "Operon", "quartiles", "peer", "quartiles", "ratio", "rounds", "target", "met"}
 
 func (r result) cells() []string {
 	size, quotient, bound, met := "", "-", "-", "-"
@@ -35,8 +36,16 @@ func (r result) cells() []string {
 	}
 	return []string{
 		r.Name, size, r.Peer, format(r.Ours.Median, r.Unit), spread(r.Ours, r.Unit, r.Rounds),
-		theirs, spread(r.Theirs, r.Unit, len(r.Samples[1])), quotient, bound, met,
+		theirs, spread(r.Theirs, r.Unit, len(r.Samples[1])), quotient, r.rounds(), bound, met,
 	}
+}
+
+// rounds is how many there were, and how many were planned if that were more.
+func (r result) rounds() string {
+	if r.Rounds < r.Planned {
+		return fmt.Sprintf("%d of %d", r.Rounds, r.Planned)
+	}
+	return fmt.Sprint(r.Rounds)
 }
 
 func (t target) show(u unit) string {
@@ -177,6 +186,13 @@ func (r report) writeMarkdown(w io.Writer) error {
 	for _, err := range r.Failed {
 		fmt.Fprintf(&page, "\nNot measured: %v.\n", err)
 	}
+	if len(r.Spent) > 0 {
+		page.WriteString("\n## Where the time went\n\nThe processor time is that of the measuring process and of those it has waited for.\n\n")
+		markdownHead(&page, []string{"rows", "took", "may take", "processor time"})
+		for _, s := range r.Spent {
+			markdownRow(&page, []string{s.Group, seconds(s.Took), seconds(s.Budget), seconds(s.Processor)})
+		}
+	}
 	page.WriteString("\n## Cost as work grows\n\nThe exponent is that of the power of the number of objects which fits best: 0 does not grow, 1 grows in proportion.\n\n")
 	page.WriteString("![time and memory against the number of objects, both libraries](growth.svg)\n\n")
 	markdownHead(&page, growthColumns)
@@ -186,6 +202,8 @@ func (r report) writeMarkdown(w io.Writer) error {
 	_, err := io.WriteString(w, page.String())
 	return err
 }
+
+func seconds(d time.Duration) string { return fmt.Sprintf("%.1f s", d.Seconds()) }
 
 func markdownHead(page *strings.Builder, columns []string) {
 	fmt.Fprintf(page, "| %s |\n|%s\n", strings.Join(columns, " | "), strings.Repeat(" --- |", len(columns)))
@@ -219,4 +237,5 @@ func notesOf(rows []result) []string {
 
 const about = "Medians of rounds in which the contenders took turns, in one process; the quartiles beside them are what half of the rounds " +
 	"lay between. Ratio: Operon's median by the peer's. Cache rows: Pods with two containers, annotations and managedFields, 100 to an app, " +
-	"500 to a namespace, 20 to a node, served by the bench itself as protobuf to both. Rows that write or start a manager: one control plane of `operon cluster` without nodes."
+	"500 to a namespace, 20 to a node, served by the bench itself as protobuf to both. Rows that write or start a manager: a control plane of `operon cluster`, without controllers and nodes unless the row says so. " +
+	"Rounds: fewer than planned where the time of the rows' group had run out."

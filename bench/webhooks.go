@@ -58,7 +58,8 @@ func webhookRows(ctx context.Context, env *environment) (rows []row, err error) 
 			return nil, err
 		}
 	}
-	costs, err := interleave(env.rounds(9, 3), contenders...)
+	p := env.plan(9, 3)
+	costs, err := interleave(p, contenders...)
 	if err != nil {
 		return nil, err
 	}
@@ -73,7 +74,7 @@ func webhookRows(ctx context.Context, env *environment) (rows []row, err error) 
 			row{Name: work.name + ", served", Unit: perSecond, Ours: rates(oursServed), Peer: rates(peerServed), PeerName: work.peer + ", webhook server", Note: served},
 		)
 	}
-	return rows, nil
+	return p.of(rows...), nil
 }
 
 // podReview is what an API server sends when a Pod is created.

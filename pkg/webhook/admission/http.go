@@ -47,7 +47,7 @@ func (wh *Webhook) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if wh.WithContextFunc != nil {
 		ctx = wh.WithContextFunc(ctx, r)
 	}
-	wh.answer(w, metav1.TypeMeta{APIVersion: kind.GroupVersion().String(), Kind: kind.Kind}, wh.Handle(ctx, req))
+	wh.answer(w, metav1.TypeMeta{APIVersion: kind.GroupVersion().String(), Kind: kind.Kind}, wh.handle(ctx, logger, req))
 }
 
 // watchOverrun logs once when a handler is still at work after ctx has run out

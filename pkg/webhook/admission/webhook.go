@@ -43,8 +43,11 @@ func (wh *Webhook) WithRecoverPanic(recoverPanic bool) *Webhook {
 
 // Handle has the handler answer one request, and completes the answer so that
 // it can be sent. A panic of the handler becomes an answer as well, if RecoverPanic says so.
-func (wh *Webhook) Handle(ctx context.Context, req Request) (response Response) {
-	logger := wh.logger(&req)
+func (wh *Webhook) Handle(ctx context.Context, req Request) Response {
+	return wh.handle(ctx, wh.logger(&req), req)
+}
+
+func (wh *Webhook) handle(ctx context.Context, logger logr.Logger, req Request) (response Response) {
 	defer func() {
 		p := recover()
 		if p == nil {

@@ -310,8 +310,8 @@ func TestRotationsUnderLoadFailNoAdmission(t *testing.T) {
 	s := newService(t)
 	register(t, c, s)
 	options := certificates.Options{
-		Hosts:      []string{s.address()},
-		Secret:     types.NamespacedName{Namespace: "default", Name: "gizmo-certificates"},
+		Hosts:  []string{s.address()},
+		Secret: types.NamespacedName{Namespace: "default", Name: "gizmo-certificates"},
 		// What is left of each when it is replaced is more than a busy machine needs for a renewal, and for the slowest request.
 		CAValidity:  72 * time.Second, // replaced after 48 s
 		Validity:    36 * time.Second, // renewed after 24 s

@@ -14,6 +14,7 @@ import (
 	"net/http"
 	"time"
 
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	serializer "k8s.io/apimachinery/pkg/runtime/serializer/json"
 	"k8s.io/apimachinery/pkg/util/json"
@@ -45,15 +46,21 @@ func Read(r *http.Request, limit int64) ([]byte, error) {
 	if r.Body == nil || r.Body == http.NoBody {
 		return nil, ErrEmpty
 	}
-	body, err := io.ReadAll(&io.LimitedReader{R: r.Body, N: limit})
+	var body bytes.Buffer
+	// What the header says is believed only as far as it is what a request usually takes.
+	body.Grow(int(min(max(r.ContentLength, 0), maxExpected)) + bytes.MinRead)
+	_, err := body.ReadFrom(&io.LimitedReader{R: r.Body, N: limit})
 	switch {
 	case err != nil:
 		return nil, err
-	case int64(len(body)) >= limit:
+	case int64(body.Len()) >= limit:
 		return nil, TooLargeError{Limit: limit}
 	}
-	return body, nil
+	return body.Bytes(), nil
 }
+
+// maxExpected bounds the memory that is taken before anything has been read.
+const maxExpected = 256 << 10
 
 // CheckContentType returns an error unless a request's header says that its body is JSON.
 func CheckContentType(r *http.Request) error {
@@ -67,24 +74,29 @@ func CheckContentType(r *http.Request) error {
 // Decode decodes a review into an object, and returns the kind and version it
 // was sent as. One that says neither is of the version that is preferred. Of all others only those are accepted that
 // group and kind, and one of the versions, describe.
-func Decode(body []byte, into any, preferred schema.GroupVersionKind, versions ...string) (schema.GroupVersionKind, error) {
+func Decode(body []byte, into runtime.Object, preferred schema.GroupVersionKind, versions ...string) (schema.GroupVersionKind, error) {
 	if len(bytes.TrimSpace(body)) == 0 {
 		return schema.GroupVersionKind{}, ErrEmpty
 	}
-	gvk, err := serializer.DefaultMetaFactory.Interpret(body)
-	if err != nil {
-		return schema.GroupVersionKind{}, err
-	}
+	// The kind is a field like others: looking for it beforehand would be one more pass over the body. Where something is
+	// wrong, what is wrong with the kind is said first.
 	if err := json.Unmarshal(body, into); err != nil {
+		if _, kindErr := serializer.DefaultMetaFactory.Interpret(body); kindErr != nil {
+			err = kindErr
+		}
 		return schema.GroupVersionKind{}, err
 	}
+	gvk := into.GetObjectKind().GroupVersionKind()
 	if gvk.Empty() {
 		return preferred, nil
 	}
 	for _, version := range append(versions, preferred.Version) {
-		if *gvk == preferred.GroupKind().WithVersion(version) {
-			return *gvk, nil
+		if gvk == preferred.GroupKind().WithVersion(version) {
+			return gvk, nil
 		}
+	}
+	if _, err := serializer.DefaultMetaFactory.Interpret(body); err != nil {
+		return schema.GroupVersionKind{}, err
 	}
 	return schema.GroupVersionKind{}, fmt.Errorf("expected kind %s in group %s, got kind %q in version %q",
 		preferred.Kind, preferred.Group, gvk.Kind, gvk.GroupVersion())
