@@ -46,8 +46,8 @@ demo: build ## Watch a Memcached converge on a real control plane; KEEP=1 leaves
 test: test-command test-examples test-library ## Run all tests, unit and on a real control plane; the library's with the race detector.
 
 .PHONY: test-command
-test-command: build ## Run the tests of the command.
-	$(GO) test -timeout 20m ./cmd/operon/...
+test-command: build ## Run the tests of the command, and of the fake client's CEL rules, which link the API server's code too.
+	$(GO) test -timeout 20m ./cmd/operon/... ./pkg/client/fake/celrules/...
 
 # The examples that the command made. They are outside the workspace, as its users' projects are.
 MADE := guestbook application cronjob
@@ -64,9 +64,9 @@ test-library: build ## Run the tests of the library, the benchmarks' module and 
 .PHONY: lint
 lint: $(BIN)/staticcheck ## Run gofmt, go vet and staticcheck.
 	@unformatted=$$(gofmt -l .); if [ -n "$$unformatted" ]; then echo "run gofmt -w on:"; echo "$$unformatted"; exit 1; fi
-	$(GO) vet ./... ./bench/... ./examples/memcached/... ./cmd/operon/...
+	$(GO) vet ./... ./bench/... ./examples/memcached/... ./cmd/operon/... ./pkg/client/fake/celrules/...
 	@for example in $(MADE); do (cd examples/$$example && GOWORK=off $(GO) vet ./...) || exit 1; done
-	$(BIN)/staticcheck ./... ./bench/... ./examples/memcached/... ./cmd/operon/...
+	$(BIN)/staticcheck ./... ./bench/... ./examples/memcached/... ./cmd/operon/... ./pkg/client/fake/celrules/...
 
 $(BIN)/staticcheck: hack/lint/go.mod hack/lint/go.sum
 	@cd hack/lint && GOWORK=off $(GO) build -o $@ honnef.co/go/tools/cmd/staticcheck

@@ -196,6 +196,10 @@ func (c *stores) placeOf(obj runtime.Object) (*place, form, error) {
 		if p.goType == nil {
 			return nil, f, fmt.Errorf("%s: the scheme has no Go type for it", gvk)
 		}
+		// What is never listed, such as a Binding, can't be watched either, and its readers would wait for ever.
+		if list := gvk.GroupVersion().WithKind(gvk.Kind + "List"); !c.options.Scheme.Recognizes(list) {
+			return nil, f, runtime.NewNotRegisteredErrForKind(c.options.Scheme.Name(), list)
+		}
 		c.types.Store(reflect.TypeOf(obj), p)
 	}
 	return p, f, nil

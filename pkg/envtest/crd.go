@@ -40,8 +40,9 @@ type CRDInstallOptions struct {
 	// such a path is passed over.
 	ErrorIfPathMissing bool
 
-	// MaxTime bounds how long is waited for the definitions to be served.
-	// Zero means 10 s.
+	// MaxTime bounds how long is waited for the definitions to be served, and
+	// for earlier ones of the same name to go. Writing them does not count: a
+	// server under load may need long for many of them. Zero means 10 s.
 	MaxTime time.Duration
 
 	// PollInterval is the pause between two looks. Zero means 20 ms.
@@ -100,17 +101,16 @@ func createCRDs(config *rest.Config, options CRDInstallOptions) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), options.MaxTime)
-	defer cancel()
 	for _, crd := range options.CRDs {
-		if err := createCRD(ctx, client.CustomResourceDefinitions(), crd, options.PollInterval); err != nil {
+		if err := createCRD(context.Background(), client.CustomResourceDefinitions(), crd, options); err != nil {
 			return fmt.Errorf("CustomResourceDefinition %s: %w", crd.Name, err)
 		}
 	}
 	return nil
 }
 
-func createCRD(ctx context.Context, client apiextensionsclient.CustomResourceDefinitionInterface, crd *apiextensionsv1.CustomResourceDefinition, pause time.Duration) error {
+func createCRD(ctx context.Context, client apiextensionsclient.CustomResourceDefinitionInterface, crd *apiextensionsv1.CustomResourceDefinition, options CRDInstallOptions) error {
+	var until time.Time // an earlier one may be going; zero before it is seen
 	for {
 		_, err := client.Create(ctx, crd, metav1.CreateOptions{})
 		if !apierrors.IsAlreadyExists(err) {
@@ -139,8 +139,14 @@ func createCRD(ctx context.Context, client apiextensionsclient.CustomResourceDef
 			return nil
 		default:
 			// An earlier one is still being deleted, and an update would go down with it.
-			if err := wait(ctx, pause); err != nil {
-				return fmt.Errorf("an earlier one of that name is still being deleted: %w", err)
+			if until.IsZero() {
+				until = time.Now().Add(options.MaxTime)
+			}
+			if time.Now().After(until) {
+				return fmt.Errorf("an earlier one of that name is still being deleted after %s: what are its finalizers?", options.MaxTime)
+			}
+			if err := wait(ctx, options.PollInterval); err != nil {
+				return err
 			}
 		}
 	}
@@ -156,12 +162,9 @@ func UninstallCRDs(config *rest.Config, options CRDInstallOptions) error {
 	if err != nil {
 		return err
 	}
-	options = options.withDefaults()
-	ctx, cancel := context.WithTimeout(context.Background(), options.MaxTime)
-	defer cancel()
 	var errs []error
 	for _, crd := range options.CRDs {
-		err := client.CustomResourceDefinitions().Delete(ctx, crd.Name, metav1.DeleteOptions{})
+		err := client.CustomResourceDefinitions().Delete(context.Background(), crd.Name, metav1.DeleteOptions{})
 		if err != nil && !apierrors.IsNotFound(err) {
 			errs = append(errs, fmt.Errorf("CustomResourceDefinition %s: %w", crd.Name, err))
 		}

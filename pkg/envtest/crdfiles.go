@@ -23,7 +23,10 @@ func ReadCRDFiles(options *CRDInstallOptions) error {
 			crds = append(crds, crd)
 		}
 	}
-	for _, crd := range options.CRDs {
+	for i, crd := range options.CRDs {
+		if crd == nil {
+			return fmt.Errorf("CustomResourceDefinition %d of those given is nil", i)
+		}
 		add(crd)
 	}
 	for _, path := range options.Paths {
@@ -32,7 +35,7 @@ func ReadCRDFiles(options *CRDInstallOptions) error {
 			continue
 		}
 		if err != nil {
-			return err
+			return fmt.Errorf("CustomResourceDefinitions: %w", err)
 		}
 		for _, file := range files {
 			found, err := readCRDs(file)

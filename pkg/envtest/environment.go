@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strconv"
 	"time"
 
@@ -150,6 +151,10 @@ func (e *Environment) Start() (*rest.Config, error) {
 	if err != nil {
 		return nil, err
 	}
+	// What is wrong with the files is said before anything is started.
+	if err := e.read(); err != nil {
+		return nil, err
+	}
 	e.given = e.Config
 	if existing {
 		err = e.connect()
@@ -172,14 +177,29 @@ func (e *Environment) Start() (*rest.Config, error) {
 	return e.Config, nil
 }
 
+// read reads the files that the fields name.
+func (e *Environment) read() error {
+	crds := &e.CRDInstallOptions
+	all := CRDInstallOptions{
+		CRDs:               append(slices.Clone(crds.CRDs), e.CRDs...),
+		Paths:              append(slices.Clone(crds.Paths), e.CRDDirectoryPaths...),
+		ErrorIfPathMissing: crds.ErrorIfPathMissing || e.ErrorIfCRDPathMissing,
+	}
+	if err := ReadCRDFiles(&all); err != nil {
+		return err
+	}
+	if err := e.WebhookInstallOptions.readPaths(); err != nil {
+		return err
+	}
+	// What was merged is taken away from its first place: a second Start must not install it twice.
+	crds.CRDs, crds.Paths, crds.ErrorIfPathMissing = all.CRDs, nil, all.ErrorIfPathMissing
+	e.CRDs, e.CRDDirectoryPaths = nil, nil
+	return nil
+}
+
 // install installs what the fields ask for.
 func (e *Environment) install() error {
 	crds := &e.CRDInstallOptions
-	crds.CRDs = append(crds.CRDs, e.CRDs...)
-	crds.Paths = append(crds.Paths, e.CRDDirectoryPaths...)
-	crds.ErrorIfPathMissing = crds.ErrorIfPathMissing || e.ErrorIfCRDPathMissing
-	// What was merged is taken away from its first place: a second Start must not install it twice.
-	e.CRDs, e.CRDDirectoryPaths = nil, nil
 	if e.Scheme == nil {
 		e.Scheme = scheme.Scheme
 	}
@@ -197,7 +217,7 @@ func (e *Environment) install() error {
 	if err != nil {
 		return err
 	}
-	crds.CRDs, crds.Paths = installed, nil
+	crds.CRDs = installed
 	return e.WebhookInstallOptions.Install(e.Config)
 }
 
@@ -366,7 +386,7 @@ func durationFromEnv(set time.Duration, name string, otherwise time.Duration) (t
 	}
 	d, err := time.ParseDuration(value)
 	if err != nil {
-		return 0, fmt.Errorf("environment variable %s: %w", name, err)
+		return 0, fmt.Errorf("environment variable %s: %q is not a duration, as 90s is", name, value)
 	}
 	return d, nil
 }

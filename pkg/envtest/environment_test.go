@@ -152,7 +152,7 @@ func TestStartReportsWhatTheCommandSaid(t *testing.T) {
 		want []string
 	}{
 		{role: "fails", want: []string{"ended before it was ready", "exit status 3", "port 6443 is in use"}},
-		{role: "never-ready", want: []string{"not ready in time", "starting etcd"}},
+		{role: "never-ready", want: []string{"not ready in time", "ControlPlaneStartTimeout gives 2s", "starting etcd"}},
 	} {
 		t.Run(tc.role, func(t *testing.T) {
 			env := fake(t, tc.role)
@@ -217,6 +217,27 @@ func TestACommandThatIsNotThereIsExplained(t *testing.T) {
 		_, err := (&Environment{}).Start()
 		if err == nil || !strings.Contains(err.Error(), "make build") || !strings.Contains(err.Error(), "export OPERON=") {
 			t.Errorf("OPERON=%q: error %v does not say how to get the command", path, err)
+		}
+	}
+}
+
+func TestFilesAreReadBeforeAnythingIsStarted(t *testing.T) {
+	t.Setenv(envBinary, "/nonexistent/operon")
+	absent := filepath.Join(t.TempDir(), "absent")
+	bad := write(t, t.TempDir(), "bad.yaml", "just text\n")
+	for want, env := range map[string]*Environment{
+		"CustomResourceDefinitions: stat " + absent:           {CRDDirectoryPaths: []string{absent}, ErrorIfCRDPathMissing: true},
+		"webhook configurations: stat " + absent:              {WebhookInstallOptions: WebhookInstallOptions{Paths: []string{absent}}},
+		bad + ": document 1: not a Kubernetes object":         {CRDDirectoryPaths: []string{bad}},
+		bad + ": document 1: not a Kubernetes object in YAML": {WebhookInstallOptions: WebhookInstallOptions{Paths: []string{bad}}},
+		"CustomResourceDefinition 0 of those given is nil":    {CRDs: []*apiextensionsv1.CustomResourceDefinition{nil}},
+	} {
+		paths := len(env.CRDDirectoryPaths) + len(env.WebhookInstallOptions.Paths)
+		if _, err := env.Start(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want %s", err, want)
+		}
+		if left := len(env.CRDDirectoryPaths) + len(env.WebhookInstallOptions.Paths); left != paths {
+			t.Errorf("%s: %d paths are left of %d: a second Start would not read them", want, left, paths)
 		}
 	}
 }

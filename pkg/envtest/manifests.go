@@ -55,14 +55,18 @@ func eachDocument(file string, read func(what metav1.TypeMeta, document []byte) 
 		if err != nil {
 			return err
 		}
-		var what metav1.TypeMeta
-		if err = yaml.Unmarshal(document, &what); err == nil {
-			err = read(what, document)
-		}
-		if err != nil {
+		if err := readDocument(document, read); err != nil {
 			return fmt.Errorf("document %d: %w", n, err)
 		}
 	}
+}
+
+func readDocument(document []byte, read func(what metav1.TypeMeta, document []byte) error) error {
+	var what metav1.TypeMeta
+	if err := yaml.Unmarshal(document, &what); err != nil {
+		return fmt.Errorf("not a Kubernetes object in YAML or JSON: %w", err)
+	}
+	return read(what, document)
 }
 
 // decode reads a document whose version has to be the one given.

@@ -107,8 +107,7 @@ func (o *WebhookInstallOptions) Install(config *rest.Config) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), o.maxTime())
-	defer cancel()
+	ctx := context.Background() // MaxTime is for the waiting
 	admission := client.AdmissionregistrationV1()
 	for _, c := range o.MutatingWebhooks {
 		if err := installConfiguration(ctx, admission.MutatingWebhookConfigurations(), c); err != nil {

@@ -9,27 +9,36 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// readPaths moves the configurations that Paths hold to the others.
+// readPaths moves the configurations that Paths hold to the others: all of them, or none.
 func (o *WebhookInstallOptions) readPaths() error {
+	var read webhooks
 	for _, path := range o.Paths {
 		files, err := manifests(path)
 		if errors.Is(err, fs.ErrNotExist) && o.IgnoreErrorIfPathMissing {
 			continue
 		}
 		if err != nil {
-			return err
+			return fmt.Errorf("webhook configurations: %w", err)
 		}
 		for _, file := range files {
-			if err := o.readFile(file); err != nil {
+			if err := read.add(file); err != nil {
 				return fmt.Errorf("%s: %w", file, err)
 			}
 		}
 	}
+	o.MutatingWebhooks = append(o.MutatingWebhooks, read.mutating...)
+	o.ValidatingWebhooks = append(o.ValidatingWebhooks, read.validating...)
 	o.Paths = nil
 	return nil
 }
 
-func (o *WebhookInstallOptions) readFile(file string) error {
+// webhooks are the configurations that files hold.
+type webhooks struct {
+	mutating   []*admissionv1.MutatingWebhookConfiguration
+	validating []*admissionv1.ValidatingWebhookConfiguration
+}
+
+func (w *webhooks) add(file string) error {
 	return eachDocument(file, func(what metav1.TypeMeta, document []byte) error {
 		switch what.Kind {
 		case "MutatingWebhookConfiguration":
@@ -37,13 +46,13 @@ func (o *WebhookInstallOptions) readFile(file string) error {
 			if err := decode(what, document, admissionv1.SchemeGroupVersion, c); err != nil {
 				return err
 			}
-			o.MutatingWebhooks = append(o.MutatingWebhooks, c)
+			w.mutating = append(w.mutating, c)
 		case "ValidatingWebhookConfiguration":
 			c := &admissionv1.ValidatingWebhookConfiguration{}
 			if err := decode(what, document, admissionv1.SchemeGroupVersion, c); err != nil {
 				return err
 			}
-			o.ValidatingWebhooks = append(o.ValidatingWebhooks, c)
+			w.validating = append(w.validating, c)
 		}
 		return nil
 	})

@@ -17,6 +17,7 @@ import (
 
 	"github.com/operon-dev/operon/pkg/client"
 	"github.com/operon-dev/operon/pkg/client/fake"
+	"github.com/operon-dev/operon/pkg/client/fake/internal/sidebyside"
 )
 
 func TestApplyOwnsFields(t *testing.T) {
@@ -134,13 +135,13 @@ func TestApplyPatch(t *testing.T) {
 	cm := configMap("a", nil)
 	cm.APIVersion, cm.Kind = "v1", "ConfigMap"
 	cm.Data = map[string]string{"x": "1"}
-	must(t, c.Patch(t.Context(), cm, client.RawPatch(types.ApplyPatchType, []byte(encode(cm))), client.FieldOwner("me")))
+	must(t, c.Patch(t.Context(), cm, client.RawPatch(types.ApplyPatchType, []byte(sidebyside.Encode(cm))), client.FieldOwner("me")))
 	if cm.Kind != "" {
 		t.Errorf("the answer says that it is a %s, which its Go type does", cm.Kind)
 	}
 	cm.APIVersion, cm.Kind = "v1", "ConfigMap"
 	cm.Data = map[string]string{"y": "1"}
-	must(t, c.Patch(t.Context(), cm, client.RawPatch(types.ApplyPatchType, []byte(encode(cm))), client.FieldOwner("me")))
+	must(t, c.Patch(t.Context(), cm, client.RawPatch(types.ApplyPatchType, []byte(sidebyside.Encode(cm))), client.FieldOwner("me")))
 	if diff := cmp.Diff(map[string]string{"y": "1"}, get(t, c, configMap("a", nil)).Data); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

@@ -3,6 +3,8 @@ package fake
 import (
 	"errors"
 	"fmt"
+	"reflect"
+	"slices"
 	"sync"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -29,6 +31,7 @@ type ClientBuilder struct {
 	runtimes      []runtime.Object
 	status        []client.Object
 	definitions   []*apiextensionsv1.CustomResourceDefinition
+	compileRules  RuleCompiler
 	tracker       testing.ObjectTracker
 	converters    []managedfields.TypeConverter
 	functions     *interceptor.Funcs
@@ -92,7 +95,10 @@ func (f *ClientBuilder) WithObjectTracker(ot testing.ObjectTracker) *ClientBuild
 func (f *ClientBuilder) WithIndex(obj runtime.Object, field string, extractValue client.IndexerFunc) *ClientBuilder {
 	gvk, err := apiutil.GVKForObject(obj, f.schemeOrDefault())
 	if err != nil {
-		panic(err)
+		panic(fmt.Errorf("WithIndex: %w", err))
+	}
+	if extractValue == nil {
+		panic(fmt.Errorf("WithIndex: the function that tells the values of field %s of %s is nil", field, gvk.Kind))
 	}
 	if f.indexes == nil {
 		f.indexes = indexes{}
@@ -171,6 +177,9 @@ func (f *ClientBuilder) build() (*fakeClient, error) {
 	if f.tracker != nil && len(f.converters) > 0 {
 		return nil, errors.New("WithObjectTracker and WithTypeConverters are incompatible")
 	}
+	if slices.Contains(f.converters, nil) {
+		return nil, errors.New("WithTypeConverters: a converter is nil")
+	}
 	ks := &kinds{
 		scheme:      f.schemeOrDefault(),
 		mapper:      f.mapper,
@@ -178,9 +187,15 @@ func (f *ClientBuilder) build() (*fakeClient, error) {
 		definitions: map[schema.GroupVersionKind]*crdschema.Version{},
 	}
 	var versionsServed []*crdschema.Version
-	for _, crd := range f.definitions {
+	for i, crd := range f.definitions {
+		if crd == nil {
+			return nil, fmt.Errorf("WithCRDs: definition %d is nil", i)
+		}
 		served, err := crdschema.Load(crd)
 		if err != nil {
+			return nil, err
+		}
+		if err := f.compileRules.compile(crd, served); err != nil {
 			return nil, err
 		}
 		versionsServed = append(versionsServed, served...)
@@ -222,10 +237,10 @@ func (f *ClientBuilder) fill(s *server) error {
 	give := func(obj runtime.Object) error {
 		o, ok := obj.(client.Object)
 		if !ok {
-			return fmt.Errorf("%T is not an object: it has no metadata", obj)
+			return fmt.Errorf("objects of the fake client: %T is not an object: it has no metadata", obj)
 		}
 		if err := s.give(o); err != nil {
-			return fmt.Errorf("failed to add object %v to fake client: %w", obj, err)
+			return fmt.Errorf("objects of the fake client: %s: %w", describe(o), err)
 		}
 		return nil
 	}
@@ -260,6 +275,14 @@ func (f *ClientBuilder) fill(s *server) error {
 		}
 	}
 	return nil
+}
+
+// describe names an object that may be a nil pointer.
+func describe(obj client.Object) string {
+	if v := reflect.ValueOf(obj); v.Kind() == reflect.Pointer && v.IsNil() {
+		return fmt.Sprintf("%T", obj)
+	}
+	return fmt.Sprintf("%T %s", obj, keyOf(obj))
 }
 
 // converter returns what tells an apply how to merge.

@@ -153,3 +153,29 @@ func TestObjectTrackerAppliesByItsOwnRules(t *testing.T) {
 		t.Errorf("owners: %v", ours.ManagedFields)
 	}
 }
+
+func TestWhatIsNilIsNamed(t *testing.T) {
+	name := func(client.Object) []string { return nil }
+	for want, build := range map[string]func(){
+		"WithCRDs: definition 1 is nil":            func() { fake.NewClientBuilder().WithCRDs(gizmoCRD(), nil).Build() },
+		"WithTypeConverters: a converter is nil":   func() { fake.NewClientBuilder().WithTypeConverters(nil).Build() },
+		"WithIndex: the kind of a nil object":      func() { fake.NewClientBuilder().WithIndex(nil, "f", name) },
+		"the values of field f of Pod is nil":      func() { fake.NewClientBuilder().WithIndex(pod("a"), "f", nil) },
+		"objects of the fake client: <nil> is not": func() { fake.NewClientBuilder().WithObjects(nil).Build() },
+		"*v1.Pod: expected pointer, but got nil":   func() { fake.NewClientBuilder().WithObjects((*corev1.Pod)(nil)).Build() },
+		"*v1.Pod ns/a: ":                           func() { fake.NewClientBuilder().WithObjects(pod("a"), pod("a")).Build() },
+	} {
+		func() {
+			defer func() {
+				if got := fmt.Sprint(recover()); !strings.Contains(got, want) {
+					t.Errorf("panic %s, want %s", got, want)
+				}
+			}()
+			build()
+		}()
+	}
+	c := fake.NewClientBuilder().Build()
+	wantError(t, c.Patch(t.Context(), pod("a"), nil), "the patch is nil")
+	wantError(t, c.Status().Patch(t.Context(), pod("a"), nil), "the patch is nil")
+	wantError(t, c.SubResource("scale").Patch(t.Context(), pod("a"), nil), "the patch is nil")
+}

@@ -3,6 +3,7 @@ package fake
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -138,6 +139,9 @@ func (c *fakeClient) Update(ctx context.Context, obj client.Object, opts ...clie
 }
 
 func (c *fakeClient) Patch(ctx context.Context, obj client.Object, patch client.Patch, opts ...client.PatchOption) error {
+	if patch == nil {
+		return errNoPatch
+	}
 	k, err := c.begin(ctx, obj)
 	if err != nil {
 		return err
@@ -223,6 +227,8 @@ func (s *server) put(k *kind, key types.NamespacedName, stored client.Object, o 
 	}
 	return s.updateLocked(k, old, func(*entry) (client.Object, error) { return stored, nil }, o)
 }
+
+var errNoPatch = errors.New("the patch is nil: client.MergeFrom and client.RawPatch make one")
 
 // patch changes the object at key as a patch says, which is made of obj. The answer goes to obj.
 func (s *server) patch(k *kind, key types.NamespacedName, obj client.Object, patch client.Patch, sent *metav1.PatchOptions, subresource string) error {

@@ -68,7 +68,12 @@ func TestDefinitionsLetThroughWhatWasWrongBefore(t *testing.T) {
 
 func TestDefinitionsTellSubresourcesAndFields(t *testing.T) {
 	c := fake.NewClientBuilder().WithCRDs(gadgetCRD(), gizmoCRD()).Build()
-	must(t, c.Create(t.Context(), gadget("red", map[string]any{"color": "red"})))
+	red := gadget("red", map[string]any{"color": "red"})
+	red.Object["status"] = map[string]any{"ready": int64(1)}
+	must(t, c.Create(t.Context(), red))
+	if status, kept := red.Object["status"]; kept {
+		t.Errorf("a new object has the status %v", status)
+	}
 	must(t, c.Create(t.Context(), gadget("blue", map[string]any{"color": "blue"})))
 	list := &unstructured.UnstructuredList{}
 	list.SetGroupVersionKind(gadgetKind)

@@ -3,21 +3,17 @@ package fake_test
 import (
 	"context"
 	"flag"
-	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/operon-dev/operon/pkg/client"
 	"github.com/operon-dev/operon/pkg/client/fake"
+	"github.com/operon-dev/operon/pkg/client/fake/internal/sidebyside"
 )
 
 var (
@@ -29,71 +25,6 @@ var (
 // operationsPerSeed is how many operations are done in one namespace.
 const operationsPerSeed = 60
 
-// worlds makes the two worlds of one round, in a namespace of their own.
-func worlds(ctx context.Context, t *testing.T, real client.WithWatch, namespace string) [2]*world {
-	t.Helper()
-	if err := real.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}); err != nil {
-		t.Fatal(err)
-	}
-	imitation := fake.NewClientBuilder().WithCRDs(gadgetCRD(), gizmoCRD()).WithReturnManagedFields().WithGlobalResourceVersionCounter().Build()
-	return [2]*world{
-		{WithWatch: imitation, namespace: namespace, versions: map[string][]string{}},
-		{WithWatch: real, namespace: namespace, versions: map[string][]string{}},
-	}
-}
-
-// difference is a step at which the worlds parted.
-type difference struct {
-	step       int
-	fake, real outcome
-}
-
-// compare does the operations in both worlds until they part, and returns where; in the end it compares what watches have told.
-// It counts the operations.
-func compare(ctx context.Context, t *testing.T, both [2]*world, operations []operation, counted *int) *difference {
-	t.Helper()
-	kinds := []schema.GroupVersionKind{configMapKind, gadgetKind}
-	var watches [2][]watching
-	for j, w := range both {
-		for _, kind := range kinds {
-			opened, err := w.watchTeams(ctx, kind)
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer opened.Stop()
-			watches[j] = append(watches[j], opened)
-		}
-	}
-	for i, op := range operations {
-		var got [2]outcome
-		for j, w := range both {
-			out, err := op.run(ctx, w)
-			if err != nil {
-				t.Fatalf("%s: %v", op.text, err)
-			}
-			got[j] = out
-		}
-		*counted++
-		if got[0].String() != got[1].String() && !intended(op, got[0], got[1]) {
-			return &difference{step: i, fake: got[0], real: got[1]}
-		}
-	}
-	for i := range kinds {
-		var told [2]outcome
-		for j, w := range both {
-			events, err := w.told(ctx, watches[j][i])
-			if err != nil {
-				t.Fatal(err)
-			}
-			told[j].State = events
-		}
-		if told[0].String() != told[1].String() {
-			return &difference{step: len(operations) - 1, fake: told[0], real: told[1]}
-		}
-	}
-	return nil
-}
-
 // TestFakeDoesWhatTheServerDoes does the same random operations with the fake and with a real control plane, and compares
 // errors, answers and states after each, and what watches told of them. A failure names the seed and the shortest sequence that shows it.
 func TestFakeDoesWhatTheServerDoes(t *testing.T) {
@@ -104,73 +35,44 @@ func TestFakeDoesWhatTheServerDoes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	compared, differences, rounds := 0, 0, uint64(0)
-	for start := time.Now(); time.Since(start) < *differentialTime; rounds++ {
-		seed := *differentialSeed + rounds
-		d := drawer{rand.New(rand.NewPCG(seed, 0))}
-		operations := make([]operation, operationsPerSeed)
-		for i := range operations {
-			operations[i] = d.draw()
-		}
-		namespace := fmt.Sprintf("seed-%d-%d", seed, time.Now().UnixNano())
-		found := compare(ctx, t, worlds(ctx, t, real, namespace), operations, &compared)
-		if found == nil {
-			continue
-		}
-		differences++
-		shortest, last := shrink(ctx, t, real, namespace, operations[:found.step+1], found)
-		var steps []string
-		for _, op := range shortest {
-			steps = append(steps, op.text)
-		}
-		t.Errorf("seed %d, step %d, shrunk from %d operations to:\n  %s\nerror of the fake: %v\nerror of the server: %v\n(-fake +real)\n%s",
-			seed, found.step, found.step+1, strings.Join(steps, "\n  "), last.fake.err, last.real.err, excerpt(last))
-		if !*differentialKeep {
-			break
-		}
+	gadget := unstructuredOf(gadgetKind, "")
+	gadget.Object["spec"] = map[string]any{"color": "red"}
+	comparison := sidebyside.Comparison{
+		Real: real,
+		NewFake: func() client.WithWatch {
+			return fake.NewClientBuilder().WithCRDs(gadgetCRD(), gizmoCRD()).WithReturnManagedFields().WithGlobalResourceVersionCounter().Build()
+		},
+		Draw:       func(random *rand.Rand) sidebyside.Operation { return drawer{random}.draw() },
+		Operations: operationsPerSeed,
+		Seed:       *differentialSeed,
+		Watched:    []*unstructured.Unstructured{unstructuredOf(configMapKind, ""), gadget},
+		Intended:   intended,
+		Keep:       *differentialKeep,
 	}
-	t.Logf("compared %d operations in %d rounds: %d differences besides the %d intended ones", compared, rounds, differences, len(intendedDifferences))
-}
-
-// excerpt returns what is different in a difference.
-func excerpt(d *difference) string {
-	var lines []string
-	for _, line := range strings.Split(cmp.Diff(d.fake, d.real, cmpopts.IgnoreUnexported(outcome{})), "\n") {
-		if strings.HasPrefix(line, "-") || strings.HasPrefix(line, "+") {
-			lines = append(lines, line)
-		}
+	found, err := comparison.Run(ctx, *differentialTime)
+	if err != nil {
+		t.Fatal(err)
 	}
-	return strings.Join(lines, "\n")
-}
-
-// shrink leaves out the operations that are not needed for the last one to differ.
-func shrink(ctx context.Context, t *testing.T, real client.WithWatch, namespace string, operations []operation, found *difference) ([]operation, *difference) {
-	t.Helper()
-	ignored := 0
-	for i := len(operations) - 2; i >= 0; i-- {
-		shorter := slices.Delete(slices.Clone(operations), i, i+1)
-		again := compare(ctx, t, worlds(ctx, t, real, fmt.Sprintf("%s-%d", namespace, i)), shorter, &ignored)
-		if again != nil {
-			operations, found = shorter[:again.step+1], again
-			i = min(i, len(operations)-1)
-		}
+	for _, difference := range found.Differences {
+		t.Error(difference)
 	}
-	return operations, found
+	t.Logf("compared %d operations in %d rounds: %d differences besides the %d intended ones",
+		found.Operations, found.Rounds, len(found.Differences), len(intendedDifferences))
 }
 
 // intendedDifference is one that is kept, for a reason. Those that the operations would meet tell them apart; the others are
 // not drawn.
 type intendedDifference struct {
 	what, reason string
-	is           func(op operation, fake, real outcome) bool
+	is           func(op sidebyside.Operation, fake, real sidebyside.Outcome) bool
 }
 
 var intendedDifferences = []intendedDifference{
 	{
 		what:   "creating an object that has a resourceVersion is a bad request",
 		reason: "a server answers with an internal error, or with what else is wrong, or takes it as a dry run; controller-runtime's fake always answered so",
-		is: func(op operation, fake, _ outcome) bool {
-			return strings.HasPrefix(op.text, "create ") && strings.Contains(op.text, `"resourceVersion"`) && fake.Reason == "BadRequest"
+		is: func(op sidebyside.Operation, fake, _ sidebyside.Outcome) bool {
+			return strings.HasPrefix(op.Text, "create ") && strings.Contains(op.Text, `"resourceVersion"`) && fake.Reason == "BadRequest"
 		},
 	},
 	{
@@ -186,6 +88,10 @@ var intendedDifferences = []intendedDifference{
 		reason: "tests name the uid of owners; a server sets its own",
 	},
 	{
+		what:   "a status that a new object of Kubernetes' own kinds brings along is kept",
+		reason: "tests create objects in the state that they need, and controller-runtime's fake lets them; a server drops it",
+	},
+	{
 		what:   "a patch that sets resourceVersion to null applies to custom resources too",
 		reason: "controller-runtime's fake lets it; a server demands a resourceVersion of kinds that cannot be replaced blindly",
 	},
@@ -199,7 +105,7 @@ var intendedDifferences = []intendedDifference{
 	},
 	{
 		what:   "CEL rules of a CustomResourceDefinition",
-		reason: "they need k8s.io/apiserver, which the library does not link",
+		reason: "they need k8s.io/apiserver, which the library does not link; module celrules, which does, compares them",
 	},
 	{
 		what:   "objects live in namespaces that do not exist, and are deleted without a grace period or garbage collection",
@@ -211,6 +117,6 @@ var intendedDifferences = []intendedDifference{
 	},
 }
 
-func intended(op operation, fake, real outcome) bool {
+func intended(op sidebyside.Operation, fake, real sidebyside.Outcome) bool {
 	return slices.ContainsFunc(intendedDifferences, func(d intendedDifference) bool { return d.is != nil && d.is(op, fake, real) })
 }

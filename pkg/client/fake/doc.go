@@ -20,8 +20,8 @@
 //     Generations count changes of what is wanted; resourceVersions move when something has changed, and only then.
 //   - An update must name the current resourceVersion, or none if the kind can be replaced blindly. It creates what servers
 //     create on update, such as a Lease. Preconditions of deletions hold.
-//   - Where there is a status subresource, writes to the object leave the status alone, new objects have none, and writes to
-//     the status leave all the rest alone. Scale, eviction, binding and token work for the kinds that have them.
+//   - Where there is a status subresource, writes to the object leave the status alone, new objects of a kind from WithCRDs
+//     have none, and writes to the status leave all the rest alone. Scale, eviction, binding and token work for the kinds that have them.
 //   - Finalizers hold what is deleted; the update that removes the last one removes the object.
 //   - An apply owns fields: conflicts name their owners, force takes over, and what nobody owns any more goes away. Creates,
 //     updates and patches own fields too. With WithReturnManagedFields answers show it.
@@ -30,7 +30,8 @@
 //   - A watch begins with what there is, or after the resourceVersion that it names, and tells every change in order, as its
 //     selectors see it. It ends with Stop or its context, and leaves no goroutine behind.
 //   - With WithCRDs, unknown fields are dropped, defaults filled in, and objects validated as the schema says; what was
-//     invalid before and is not touched is let through, as on a server.
+//     invalid before and is not touched is let through, as on a server. With WithCELRules, which needs another module, the
+//     rules of the definitions (x-kubernetes-validations) are evaluated too.
 //   - Typed, unstructured and metadata-only objects are views of one object. What is stored passes through JSON, so
 //     that nothing is shared with callers, and what is empty is absent.
 //   - A client may be used by several goroutines at once.
@@ -42,7 +43,8 @@
 //     object with a deletionTimestamp and no finalizers makes Build panic, and so do managedFields that are not valid.
 //   - Each object counts its own resourceVersions, from "1" for what is created, and lists have none;
 //     WithGlobalResourceVersionCounter makes all count together, gives lists one, and lets watches begin at it.
-//   - A uid, creationTimestamp or generation that a new object brings along is kept.
+//   - A uid, creationTimestamp or generation that a new object brings along is kept, and so is its status, unless its kind
+//     comes from WithCRDs or the object from an apply.
 //   - Namespaces need not exist. managedFields are not shown unless asked for. Typed answers never say their kind, so that an
 //     object that is patched with client.Apply must be told its kind each time.
 //   - Creating an object that has a resourceVersion is a bad request. An update or patch that removes a
@@ -60,7 +62,7 @@
 // # What is not done
 //
 // Kubernetes' own kinds are neither defaulted nor validated, and keep their versions apart: what is created as
-// autoscaling/v1 is not found as autoscaling/v2. CEL rules and conversion webhooks are not run; there is no admission, no RBAC, and no
+// autoscaling/v1 is not found as autoscaling/v2. Conversion webhooks are not run, and CEL rules only with WithCELRules; there is no admission, no RBAC, and no
 // field validation: unknown fields are dropped, except that an apply refuses those that a schema does not have.
 // No controller runs: owned objects are not collected, deletions know neither grace periods nor propagation, evictions
 // do not ask disruption budgets. For all of that, package envtest starts a real control plane.

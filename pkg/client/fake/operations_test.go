@@ -2,7 +2,6 @@ package fake_test
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 
@@ -17,6 +16,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/operon-dev/operon/pkg/client"
+	"github.com/operon-dev/operon/pkg/client/fake/internal/sidebyside"
 )
 
 var (
@@ -24,12 +24,6 @@ var (
 	deploymentKind = appsv1.SchemeGroupVersion.WithKind("Deployment")
 	leaseKind      = coordinationv1.SchemeGroupVersion.WithKind("Lease")
 )
-
-// operation is something that is done in both worlds. It is drawn once and means the same in each.
-type operation struct {
-	text string
-	run  func(context.Context, *world) (outcome, error)
-}
 
 // drawer draws operations.
 type drawer struct{ *rand.Rand }
@@ -111,7 +105,7 @@ func (d drawer) gadgetSpec(whole bool) map[string]any {
 	}
 	maybe(40, "size", pick[any](d, int64(0), int64(5), int64(10), int64(5), int64(11), nil))
 	maybe(20, "note", pick[any](d, "n", nil))
-	maybe(30, "replicas", int64(d.IntN(4)))
+	maybe(30, "replicas", pick(d, int64(d.IntN(4)), int64(d.IntN(4)), int64(d.IntN(4)), int64(-1), int64(1)<<31))
 	maybe(15, "port", pick[any](d, int64(80), "http"))
 	maybe(15, "unknown", "x")
 	maybe(20, "extra", map[string]any{"any": map[string]any{"thing": pick(d, "x", "y")}})
@@ -134,7 +128,7 @@ func (d drawer) gadgetStatus() map[string]any {
 		status["message"] = pick(d, "fine", "bad")
 	}
 	if d.chance(30) {
-		status["replicas"], status["selector"] = int64(d.IntN(3)), "a=b"
+		status["replicas"], status["selector"] = int64(d.IntN(4)-1), "a=b"
 	}
 	return status
 }
@@ -179,21 +173,13 @@ func with(u *unstructured.Unstructured, content, metadata map[string]any) *unstr
 	return u
 }
 
-func encode(v any) string {
-	data, err := json.Marshal(v)
-	if err != nil {
-		panic(err)
-	}
-	return string(data)
-}
-
 // draw returns an operation on one of a few objects.
-func (d drawer) draw() operation {
+func (d drawer) draw() sidebyside.Operation {
 	kind := pick(d, configMapKind, deploymentKind, gadgetKind, gadgetKind, gadgetKind, gizmoKind, leaseKind)
 	name := pick(d, "a", "b")
 	draws := []struct {
 		weight int
-		draw   func(schema.GroupVersionKind, string) operation
+		draw   func(schema.GroupVersionKind, string) sidebyside.Operation
 	}{
 		{16, d.create}, {10, d.replace}, {12, d.modify}, {12, d.mergePatch}, {6, d.jsonPatch}, {4, d.strategicPatch},
 		{8, d.replaceStatus}, {6, d.patchStatus}, {6, d.scale}, {14, d.apply}, {6, d.applyStatus}, {6, d.delete},
@@ -212,43 +198,37 @@ func (d drawer) draw() operation {
 	panic("unreachable")
 }
 
-// on returns an operation on one object.
-func on(kind schema.GroupVersionKind, name, text string, op func(context.Context, *world) (any, error)) operation {
-	return operation{
-		text: fmt.Sprintf("%s %s/%s", text, kind.Kind, name),
-		run: func(ctx context.Context, w *world) (outcome, error) {
-			return w.do(ctx, kind, name, func() (any, error) { return op(ctx, w) })
-		},
-	}
-}
-
 const owner = client.FieldOwner("plain")
 
 func (d drawer) dryRun() bool { return d.chance(8) }
 
-func (d drawer) create(kind schema.GroupVersionKind, name string) operation {
+func (d drawer) create(kind schema.GroupVersionKind, name string) sidebyside.Operation {
 	content, metadata, dry := d.content(kind), d.metadata(), d.dryRun()
+	if kind == deploymentKind {
+		// That it is kept is among the intended differences.
+		delete(content, "status")
+	}
 	if d.chance(3) {
 		metadata["resourceVersion"] = "7"
 	}
-	return on(kind, name, fmt.Sprintf("create dry=%v %s %s", dry, encode(content), encode(metadata)), func(ctx context.Context, w *world) (any, error) {
-		u := with(w.object(kind, name), content, metadata)
+	return sidebyside.On(kind, name, fmt.Sprintf("create dry=%v %s %s", dry, sidebyside.Encode(content), sidebyside.Encode(metadata)), func(ctx context.Context, w *sidebyside.World) (any, error) {
+		u := with(w.Object(kind, name), content, metadata)
 		opts := []client.CreateOption{owner}
 		if dry {
 			opts = append(opts, client.DryRunAll)
 		}
 		err := w.Create(ctx, u, opts...)
-		return normal(u.Object), err
+		return sidebyside.Normal(u.Object), err
 	})
 }
 
-func (d drawer) replace(kind schema.GroupVersionKind, name string) operation {
+func (d drawer) replace(kind schema.GroupVersionKind, name string) sidebyside.Operation {
 	content, metadata, dry := d.content(kind), d.metadata(), d.dryRun()
 	version := pick(d, "current", "current", "current", "none", "stale")
-	return on(kind, name, fmt.Sprintf("replace version=%s dry=%v %s %s", version, dry, encode(content), encode(metadata)), func(ctx context.Context, w *world) (any, error) {
-		u := with(w.object(kind, name), content, metadata)
-		u.SetResourceVersion(w.version(version, kind, name))
-		if now, err := w.current(ctx, kind, name); err != nil {
+	return sidebyside.On(kind, name, fmt.Sprintf("replace version=%s dry=%v %s %s", version, dry, sidebyside.Encode(content), sidebyside.Encode(metadata)), func(ctx context.Context, w *sidebyside.World) (any, error) {
+		u := with(w.Object(kind, name), content, metadata)
+		u.SetResourceVersion(w.Version(version, kind, name))
+		if now, err := w.Current(ctx, kind, name); err != nil {
 			return nil, err
 		} else if now != nil {
 			// A deletionTimestamp that is left out is among the intended differences.
@@ -259,30 +239,30 @@ func (d drawer) replace(kind schema.GroupVersionKind, name string) operation {
 			opts = append(opts, client.DryRunAll)
 		}
 		err := w.Update(ctx, u, opts...)
-		return normal(u.Object), err
+		return sidebyside.Normal(u.Object), err
 	})
 }
 
 // modify reads an object, changes a part of it and writes it back, as controllers do.
-func (d drawer) modify(kind schema.GroupVersionKind, name string) operation {
+func (d drawer) modify(kind schema.GroupVersionKind, name string) sidebyside.Operation {
 	content, metadata := d.content(kind), d.metadata()
 	by := pick(d, "plain", "other")
 	nothing := d.chance(20)
 	if nothing {
 		content, metadata = map[string]any{}, map[string]any{}
 	}
-	return on(kind, name, fmt.Sprintf("modify by=%s %s %s", by, encode(content), encode(metadata)), func(ctx context.Context, w *world) (any, error) {
-		u, err := w.current(ctx, kind, name)
+	return sidebyside.On(kind, name, fmt.Sprintf("modify by=%s %s %s", by, sidebyside.Encode(content), sidebyside.Encode(metadata)), func(ctx context.Context, w *sidebyside.World) (any, error) {
+		u, err := w.Current(ctx, kind, name)
 		if err != nil || u == nil {
 			return nil, err
 		}
 		with(u, content, metadata)
 		err = w.Update(ctx, u, client.FieldOwner(by))
-		return normal(u.Object), err
+		return sidebyside.Normal(u.Object), err
 	})
 }
 
-func (d drawer) mergePatch(kind schema.GroupVersionKind, name string) operation {
+func (d drawer) mergePatch(kind schema.GroupVersionKind, name string) sidebyside.Operation {
 	doc := map[string]any{}
 	if d.chance(70) {
 		doc = d.content(kind)
@@ -295,23 +275,23 @@ func (d drawer) mergePatch(kind schema.GroupVersionKind, name string) operation 
 		doc["metadata"].(map[string]any)["labels"] = nil
 	}
 	version, dry := pick(d, "", "", "", "current", "stale"), d.dryRun()
-	text := fmt.Sprintf("merge patch version=%s dry=%v %s", version, dry, encode(doc))
-	return on(kind, name, text, func(ctx context.Context, w *world) (any, error) {
+	text := fmt.Sprintf("merge patch version=%s dry=%v %s", version, dry, sidebyside.Encode(doc))
+	return sidebyside.On(kind, name, text, func(ctx context.Context, w *sidebyside.World) (any, error) {
 		sent := (&unstructured.Unstructured{Object: doc}).DeepCopy().Object
 		if version != "" {
-			sent["metadata"].(map[string]any)["resourceVersion"] = w.version(version, kind, name)
+			sent["metadata"].(map[string]any)["resourceVersion"] = w.Version(version, kind, name)
 		}
 		opts := []client.PatchOption{owner}
 		if dry {
 			opts = append(opts, client.DryRunAll)
 		}
-		u := w.object(kind, name)
-		err := w.Patch(ctx, u, client.RawPatch(types.MergePatchType, []byte(encode(sent))), opts...)
-		return normal(u.Object), err
+		u := w.Object(kind, name)
+		err := w.Patch(ctx, u, client.RawPatch(types.MergePatchType, []byte(sidebyside.Encode(sent))), opts...)
+		return sidebyside.Normal(u.Object), err
 	})
 }
 
-func (d drawer) jsonPatch(kind schema.GroupVersionKind, name string) operation {
+func (d drawer) jsonPatch(kind schema.GroupVersionKind, name string) sidebyside.Operation {
 	doc := pick(d,
 		`[{"op":"add","path":"/metadata/labels","value":{"team":"one"}}]`,
 		`[{"op":"remove","path":"/metadata/labels"}]`,
@@ -323,14 +303,14 @@ func (d drawer) jsonPatch(kind schema.GroupVersionKind, name string) operation {
 		`[{"op":`,
 		`{"op":"add"}`,
 	)
-	return on(kind, name, "JSON patch "+doc, func(ctx context.Context, w *world) (any, error) {
-		u := w.object(kind, name)
+	return sidebyside.On(kind, name, "JSON patch "+doc, func(ctx context.Context, w *sidebyside.World) (any, error) {
+		u := w.Object(kind, name)
 		err := w.Patch(ctx, u, client.RawPatch(types.JSONPatchType, []byte(doc)), owner)
-		return normal(u.Object), err
+		return sidebyside.Normal(u.Object), err
 	})
 }
 
-func (d drawer) strategicPatch(kind schema.GroupVersionKind, name string) operation {
+func (d drawer) strategicPatch(kind schema.GroupVersionKind, name string) sidebyside.Operation {
 	doc := pick(d,
 		`{"metadata":{"labels":{"team":"two"},"finalizers":["example.com/c"]}}`,
 		`{"data":{"a":"5","b":null}}`,
@@ -338,47 +318,47 @@ func (d drawer) strategicPatch(kind schema.GroupVersionKind, name string) operat
 		`{"spec":{"template":{"spec":{"containers":[{"name":"side","$patch":"delete"}]}}}}`,
 		`{"spec":{"replicas":"many"}}`,
 	)
-	return on(kind, name, "strategic merge patch "+doc, func(ctx context.Context, w *world) (any, error) {
-		u := w.object(kind, name)
+	return sidebyside.On(kind, name, "strategic merge patch "+doc, func(ctx context.Context, w *sidebyside.World) (any, error) {
+		u := w.Object(kind, name)
 		err := w.Patch(ctx, u, client.RawPatch(types.StrategicMergePatchType, []byte(doc)), owner)
-		return normal(u.Object), err
+		return sidebyside.Normal(u.Object), err
 	})
 }
 
-func (d drawer) replaceStatus(kind schema.GroupVersionKind, name string) operation {
+func (d drawer) replaceStatus(kind schema.GroupVersionKind, name string) sidebyside.Operation {
 	status, version := d.status(kind), pick(d, "current", "current", "current", "stale", "none")
-	return on(kind, name, fmt.Sprintf("replace status version=%s %s", version, encode(status)), func(ctx context.Context, w *world) (any, error) {
-		u, err := w.current(ctx, kind, name)
+	return sidebyside.On(kind, name, fmt.Sprintf("replace status version=%s %s", version, sidebyside.Encode(status)), func(ctx context.Context, w *sidebyside.World) (any, error) {
+		u, err := w.Current(ctx, kind, name)
 		if err != nil {
 			return nil, err
 		}
 		if u == nil {
-			u = w.object(kind, name)
+			u = w.Object(kind, name)
 		}
 		u.Object["status"] = (&unstructured.Unstructured{Object: status}).DeepCopy().Object
 		if spec, ok := u.Object["spec"].(map[string]any); ok {
 			spec["replicas"] = int64(9)
 		}
-		u.SetResourceVersion(w.version(version, kind, name))
+		u.SetResourceVersion(w.Version(version, kind, name))
 		err = w.Status().Update(ctx, u, owner)
-		return normal(u.Object), err
+		return sidebyside.Normal(u.Object), err
 	})
 }
 
-func (d drawer) patchStatus(kind schema.GroupVersionKind, name string) operation {
+func (d drawer) patchStatus(kind schema.GroupVersionKind, name string) sidebyside.Operation {
 	doc := map[string]any{"status": d.status(kind), "spec": map[string]any{"replicas": int64(8)}}
-	return on(kind, name, "merge patch of status "+encode(doc), func(ctx context.Context, w *world) (any, error) {
-		u := w.object(kind, name)
-		err := w.Status().Patch(ctx, u, client.RawPatch(types.MergePatchType, []byte(encode(doc))), owner)
-		return normal(u.Object), err
+	return sidebyside.On(kind, name, "merge patch of status "+sidebyside.Encode(doc), func(ctx context.Context, w *sidebyside.World) (any, error) {
+		u := w.Object(kind, name)
+		err := w.Status().Patch(ctx, u, client.RawPatch(types.MergePatchType, []byte(sidebyside.Encode(doc))), owner)
+		return sidebyside.Normal(u.Object), err
 	})
 }
 
-func (d drawer) scale(kind schema.GroupVersionKind, name string) operation {
+func (d drawer) scale(kind schema.GroupVersionKind, name string) sidebyside.Operation {
 	how, replicas := pick(d, "read", "update", "patch"), int32(d.IntN(5)-1)
 	version := pick(d, "", "", "current", "stale")
-	return on(kind, name, fmt.Sprintf("scale how=%s replicas=%d version=%s", how, replicas, version), func(ctx context.Context, w *world) (any, error) {
-		u, scale := w.object(kind, name), &autoscalingv1.Scale{}
+	return sidebyside.On(kind, name, fmt.Sprintf("scale how=%s replicas=%d version=%s", how, replicas, version), func(ctx context.Context, w *sidebyside.World) (any, error) {
+		u, scale := w.Object(kind, name), &autoscalingv1.Scale{}
 		c := w.SubResource("scale")
 		if now := (&autoscalingv1.Scale{}); how != "read" && c.Get(ctx, u, now) == nil && now.Spec.Replicas == replicas {
 			return "there already", nil // see the intended differences
@@ -388,8 +368,8 @@ func (d drawer) scale(kind schema.GroupVersionKind, name string) operation {
 		case "read":
 			err = c.Get(ctx, u, scale)
 		case "update":
-			scale.Name, scale.Namespace, scale.Spec.Replicas = name, w.namespace, replicas
-			scale.ResourceVersion = w.version(version, kind, name)
+			scale.Name, scale.Namespace, scale.Spec.Replicas = name, w.Namespace, replicas
+			scale.ResourceVersion = w.Version(version, kind, name)
 			err = c.Update(ctx, u, client.WithSubResourceBody(scale), owner)
 		case "patch":
 			doc := fmt.Sprintf(`{"spec":{"replicas":%d}}`, replicas)
@@ -399,7 +379,7 @@ func (d drawer) scale(kind schema.GroupVersionKind, name string) operation {
 	})
 }
 
-func (d drawer) apply(kind schema.GroupVersionKind, name string) operation {
+func (d drawer) apply(kind schema.GroupVersionKind, name string) sidebyside.Operation {
 	content, metadata := d.content(kind), d.metadata()
 	if kind == gadgetKind && d.chance(60) {
 		content = map[string]any{"spec": d.gadgetSpec(false)}
@@ -408,9 +388,9 @@ func (d drawer) apply(kind schema.GroupVersionKind, name string) operation {
 	if d.chance(5) {
 		metadata["resourceVersion"] = "4000000"
 	}
-	text := fmt.Sprintf("apply by=%s force=%v dry=%v %s %s", by, force, dry, encode(content), encode(metadata))
-	return on(kind, name, text, func(ctx context.Context, w *world) (any, error) {
-		u := with(w.object(kind, name), content, metadata)
+	text := fmt.Sprintf("apply by=%s force=%v dry=%v %s %s", by, force, dry, sidebyside.Encode(content), sidebyside.Encode(metadata))
+	return sidebyside.On(kind, name, text, func(ctx context.Context, w *sidebyside.World) (any, error) {
+		u := with(w.Object(kind, name), content, metadata)
 		opts := []client.ApplyOption{client.FieldOwner(by)}
 		if force {
 			opts = append(opts, client.ForceOwnership)
@@ -419,28 +399,28 @@ func (d drawer) apply(kind schema.GroupVersionKind, name string) operation {
 			opts = append(opts, client.DryRunAll)
 		}
 		err := w.Apply(ctx, client.ApplyConfigurationFromUnstructured(u), opts...)
-		return normal(u.Object), err
+		return sidebyside.Normal(u.Object), err
 	})
 }
 
-func (d drawer) applyStatus(kind schema.GroupVersionKind, name string) operation {
+func (d drawer) applyStatus(kind schema.GroupVersionKind, name string) sidebyside.Operation {
 	status, by := d.status(kind), pick(d, "red", "status")
-	return on(kind, name, fmt.Sprintf("apply status by=%s %s", by, encode(status)), func(ctx context.Context, w *world) (any, error) {
-		u := with(w.object(kind, name), map[string]any{"status": status}, nil)
+	return sidebyside.On(kind, name, fmt.Sprintf("apply status by=%s %s", by, sidebyside.Encode(status)), func(ctx context.Context, w *sidebyside.World) (any, error) {
+		u := with(w.Object(kind, name), map[string]any{"status": status}, nil)
 		err := w.Status().Apply(ctx, client.ApplyConfigurationFromUnstructured(u), &client.SubResourceApplyOptions{
 			ApplyOptions: client.ApplyOptions{FieldManager: by, Force: ptr.To(true)},
 		})
-		return normal(u.Object), err
+		return sidebyside.Normal(u.Object), err
 	})
 }
 
-func (d drawer) delete(kind schema.GroupVersionKind, name string) operation {
+func (d drawer) delete(kind schema.GroupVersionKind, name string) sidebyside.Operation {
 	version, dry := pick(d, "", "", "", "current", "stale"), d.dryRun()
 	badUID := d.chance(8)
-	return on(kind, name, fmt.Sprintf("delete version=%s uid=%v dry=%v", version, badUID, dry), func(ctx context.Context, w *world) (any, error) {
+	return sidebyside.On(kind, name, fmt.Sprintf("delete version=%s uid=%v dry=%v", version, badUID, dry), func(ctx context.Context, w *sidebyside.World) (any, error) {
 		opts := []client.DeleteOption{client.PropagationPolicy(metav1.DeletePropagationBackground)}
 		if version != "" {
-			opts = append(opts, client.Preconditions{ResourceVersion: ptr.To(w.version(version, kind, name))})
+			opts = append(opts, client.Preconditions{ResourceVersion: ptr.To(w.Version(version, kind, name))})
 		}
 		if badUID {
 			opts = append(opts, client.Preconditions{UID: ptr.To[types.UID]("another")})
@@ -448,28 +428,28 @@ func (d drawer) delete(kind schema.GroupVersionKind, name string) operation {
 		if dry {
 			opts = append(opts, client.DryRunAll)
 		}
-		return nil, w.Delete(ctx, w.object(kind, name), opts...)
+		return nil, w.Delete(ctx, w.Object(kind, name), opts...)
 	})
 }
 
 // finalize removes what holds an object.
-func (d drawer) finalize(kind schema.GroupVersionKind, name string) operation {
+func (d drawer) finalize(kind schema.GroupVersionKind, name string) sidebyside.Operation {
 	doc := pick(d, `{"metadata":{"finalizers":null}}`, `{"metadata":{"finalizers":["example.com/a"]}}`, `{"metadata":{"finalizers":["example.com/new"]}}`)
-	return on(kind, name, "merge patch "+doc, func(ctx context.Context, w *world) (any, error) {
-		u := w.object(kind, name)
+	return sidebyside.On(kind, name, "merge patch "+doc, func(ctx context.Context, w *sidebyside.World) (any, error) {
+		u := w.Object(kind, name)
 		return nil, w.Patch(ctx, u, client.RawPatch(types.MergePatchType, []byte(doc)), owner)
 	})
 }
 
-func (d drawer) deleteAll(kind schema.GroupVersionKind, name string) operation {
+func (d drawer) deleteAll(kind schema.GroupVersionKind, name string) sidebyside.Operation {
 	team := pick(d, "one", "two")
-	return on(kind, name, "delete all of team "+team, func(ctx context.Context, w *world) (any, error) {
-		return nil, w.DeleteAllOf(ctx, w.object(kind, ""), client.InNamespace(w.namespace), client.MatchingLabels{"team": team},
+	return sidebyside.On(kind, name, "delete all of team "+team, func(ctx context.Context, w *sidebyside.World) (any, error) {
+		return nil, w.DeleteAllOf(ctx, w.Object(kind, ""), client.InNamespace(w.Namespace), client.MatchingLabels{"team": team},
 			client.PropagationPolicy(metav1.DeletePropagationBackground))
 	})
 }
 
-func (d drawer) list(kind schema.GroupVersionKind, name string) operation {
+func (d drawer) list(kind schema.GroupVersionKind, name string) sidebyside.Operation {
 	opts := pick(d,
 		[]client.ListOption{client.MatchingLabels{"team": "one"}},
 		[]client.ListOption{client.HasLabels{"team"}},
@@ -477,13 +457,13 @@ func (d drawer) list(kind schema.GroupVersionKind, name string) operation {
 		[]client.ListOption{client.MatchingFields{"metadata.name": "a"}},
 	)
 	text := fmt.Sprintf("list %v", opts)
-	return on(kind, name, text, func(ctx context.Context, w *world) (any, error) {
+	return sidebyside.On(kind, name, text, func(ctx context.Context, w *sidebyside.World) (any, error) {
 		var names []any
 		token := ""
 		for {
 			list := &unstructured.UnstructuredList{}
 			list.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
-			if err := w.List(ctx, list, append([]client.ListOption{client.InNamespace(w.namespace), client.Continue(token)}, opts...)...); err != nil {
+			if err := w.List(ctx, list, append([]client.ListOption{client.InNamespace(w.Namespace), client.Continue(token)}, opts...)...); err != nil {
 				return nil, err
 			}
 			page := []any{list.GetRemainingItemCount() != nil}

@@ -2,7 +2,6 @@ package fake
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -246,21 +245,17 @@ func (s *server) scaled(k *kind, key types.NamespacedName, o writeOptions, chang
 	}, o)
 }
 
-// refuseScale returns what is wrong with a scale for obj. Of two things, servers name the one that they look at first, which is
-// another for custom resources.
+// refuseScale returns what is wrong with a scale for obj, but for what will be found wrong with the object that it makes: of a custom
+// resource, a number below zero is.
 func (k *kind) refuseScale(obj client.Object, scale *autoscalingv1.Scale) error {
-	var stale, negative error
-	if version := scale.ResourceVersion; version != "" && version != obj.GetResourceVersion() {
-		stale = k.modified(obj.GetName())
-	}
-	if scale.Spec.Replicas < 0 {
-		negative = apierrors.NewInvalid(scaleKind.GroupKind(), obj.GetName(), field.ErrorList{
+	if scale.Spec.Replicas < 0 && k.definition == nil {
+		return apierrors.NewInvalid(scaleKind.GroupKind(), obj.GetName(), field.ErrorList{
 			field.Invalid(field.NewPath("spec", "replicas"), scale.Spec.Replicas, "must be greater than or equal to 0")})
 	}
-	if k.definition != nil {
-		return cmp.Or(stale, negative)
+	if version := scale.ResourceVersion; version != "" && version != obj.GetResourceVersion() {
+		return k.modified(obj.GetName())
 	}
-	return cmp.Or(negative, stale)
+	return nil
 }
 
 // applyScale applies the scale that fields hold to the object that config names. Both learn what has become of it.

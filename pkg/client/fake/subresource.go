@@ -165,6 +165,9 @@ func (c *subResourceClient) body(k *kind, obj, given client.Object) (client.Obje
 }
 
 func (c *subResourceClient) Patch(ctx context.Context, obj client.Object, patch client.Patch, opts ...client.SubResourcePatchOption) error {
+	if patch == nil {
+		return errNoPatch
+	}
 	k, err := c.begin(ctx, obj)
 	if err != nil {
 		return err

@@ -7,7 +7,9 @@
 package leaderelection
 
 import (
+	"context"
 	operon "github.com/operon-dev/operon/pkg/leaderelection"
+	"k8s.io/client-go/kubernetes/typed/coordination/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
 	"sigs.k8s.io/controller-runtime/pkg/recorder"
@@ -19,4 +21,9 @@ type Options = operon.Options
 // NewResourceLock is [operon.NewResourceLock].
 func NewResourceLock(config *rest.Config, recorderProvider recorder.Provider, options Options) (resourcelock.Interface, error) {
 	return operon.NewResourceLock(config, recorderProvider, options)
+}
+
+// NotifyReleased is [operon.NotifyReleased].
+func NotifyReleased(ctx context.Context, leases v1.LeaseInterface, name string, released func()) {
+	operon.NotifyReleased(ctx, leases, name, released)
 }

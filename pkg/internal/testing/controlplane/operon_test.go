@@ -142,6 +142,22 @@ func TestTheCommandIsBuiltOnceForEachState(t *testing.T) {
 	}
 }
 
+func TestBuildKeepsTheUsersFlagsThatSuitIt(t *testing.T) {
+	for given, want := range map[string]string{
+		"":                                  compilerFlags,
+		"-v":                                "-v " + compilerFlags,
+		"-mod=mod  -trimpath":               "-trimpath " + compilerFlags,
+		"--modfile=other.mod -race":         compilerFlags,
+		"'-gcflags=all=-l -dwarf=false'":    "'-gcflags=all=-l -dwarf=false'",
+		`"-tags=a b" -mod=vendor -gcflags=`: `"-tags=a b" -gcflags=`,
+		"'-ldflags=unfinished -x":           "'-ldflags=unfinished -x " + compilerFlags,
+	} {
+		if got := buildFlags(given); got != want {
+			t.Errorf("%s: %s, want %s", given, got, want)
+		}
+	}
+}
+
 func TestWithoutACheckoutTheWayOutIsSaid(t *testing.T) {
 	nowhere(t)
 	t.Chdir(t.TempDir())

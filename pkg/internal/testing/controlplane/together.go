@@ -117,7 +117,10 @@ func startChild(ctx context.Context, binary string, args []string, o Options) (*
 		},
 	})
 	if err != nil {
-		return nil, fmt.Errorf("control plane: %w", err)
+		if errors.Is(err, context.DeadlineExceeded) {
+			return nil, fmt.Errorf("control plane of %s, which ControlPlaneStartTimeout gives %s: %w", binary, orDefault(o.StartTimeout), err)
+		}
+		return nil, fmt.Errorf("control plane of %s: %w", binary, err)
 	}
 	t := &together{link: child{p}, dir: filepath.Dir(kubeconfig)}
 	if t.admin, err = loadAdmin(kubeconfig); err != nil {

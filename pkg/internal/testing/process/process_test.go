@@ -43,6 +43,8 @@ func says(word string) func(context.Context, <-chan string) error {
 func TestAProcessEndsWhenAsked(t *testing.T) {
 	for name, tc := range map[string]struct {
 		script string
+		// before is sent, and makes it end, before it is asked to.
+		before string
 		ask    func(*Process) error
 		says   string
 	}{
@@ -51,12 +53,18 @@ func TestAProcessEndsWhenAsked(t *testing.T) {
 		"by a signal, with a word":   {script: "trap 'exit 0' INT; echo ready; while :; do sleep 0.01; done", ask: Interrupt},
 		"badly":                      {script: "echo ready; cat >/dev/null; echo no space left >&2; exit 3", ask: CloseStdin, says: "stopped badly (exit status 3); its last output:\n\tno space left"},
 		"not at all, and is killed":  {script: "trap '' INT; echo ready; while :; do sleep 0.01; done", ask: Interrupt, says: "did not stop within 300ms and was killed"},
-		"by itself, before it ought": {script: "echo ready; exit 4", ask: func(p *Process) error { <-p.Ended(); return nil }, says: "exit status 4"},
+		"by itself, before it ought": {script: "echo ready; read order; exit 4", before: "end\n", ask: CloseStdin, says: "had ended by itself (exit status 4)"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p, err := Start(t.Context(), shell(tc.script, says("ready")))
 			if err != nil {
 				t.Fatal(err)
+			}
+			if tc.before != "" {
+				if err := p.Send(tc.before); err != nil {
+					t.Fatal(err)
+				}
+				<-p.Ended()
 			}
 			timeout := 300 * time.Millisecond
 			if !strings.Contains(tc.says, "killed") {

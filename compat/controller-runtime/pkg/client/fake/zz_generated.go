@@ -15,6 +15,12 @@ import (
 // ClientBuilder is [operon.ClientBuilder].
 type ClientBuilder = operon.ClientBuilder
 
+// RuleCompiler is [operon.RuleCompiler].
+type RuleCompiler = operon.RuleCompiler
+
+// Rules is [operon.Rules].
+type Rules = operon.Rules
+
 // AddIndex is [operon.AddIndex].
 func AddIndex(c client.Client, obj runtime.Object, field string, extractValue client.IndexerFunc) error {
 	return operon.AddIndex(c, obj, field, extractValue)

@@ -25,6 +25,12 @@ type Opts[T comparable] = operon.Opts[T]
 // Origin is [operon.Origin].
 type Origin = operon.Origin
 
+// PriorityDepthMetric is [operon.PriorityDepthMetric].
+type PriorityDepthMetric = operon.PriorityDepthMetric
+
+// PriorityMetricsProvider is [operon.PriorityMetricsProvider].
+type PriorityMetricsProvider = operon.PriorityMetricsProvider
+
 // PriorityQueue is [operon.PriorityQueue].
 type PriorityQueue[T comparable] = operon.PriorityQueue[T]
 

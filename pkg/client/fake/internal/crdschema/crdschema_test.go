@@ -83,7 +83,7 @@ func TestValidateRatchets(t *testing.T) {
 		if test.old != "" {
 			old = object(t, test.old)
 		}
-		if errs := v.Validate(object(t, test.now), meta, old, meta); len(errs) != test.errors {
+		if errs := v.Validate(Change{Object: object(t, test.now), Meta: meta, Old: old, OldMeta: meta}); len(errs) != test.errors {
 			t.Errorf("from %s to %s: %v, want %d errors", test.old, test.now, errs, test.errors)
 		}
 	}

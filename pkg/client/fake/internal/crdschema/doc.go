@@ -6,6 +6,6 @@
 //
 // # What is not done
 //
-// CEL rules (x-kubernetes-validations) are not evaluated: their interpreter belongs to k8s.io/apiserver, which the library
-// does not link. Objects are not converted between versions beyond their apiVersion.
+// CEL rules (x-kubernetes-validations) are not evaluated here: their interpreter belongs to k8s.io/apiserver, which the library
+// does not link. [Version.Validate] asks [Version.Rules], where somebody has set them. Objects are not converted between versions beyond their apiVersion.
 package crdschema

@@ -8,11 +8,12 @@ import (
 	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/pruning"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/kube-openapi/pkg/validation/strfmt"
 	"k8s.io/kube-openapi/pkg/validation/validate"
 )
 
-// Version is one served version of a CustomResourceDefinition. It does not change after Load.
+// Version is one served version of a CustomResourceDefinition. It does not change once it is in use.
 type Version struct {
 	Kind schema.GroupVersionKind
 	// Stored is the version in which objects are stored.
@@ -26,10 +27,15 @@ type Version struct {
 	Scale *apiextensionsv1.CustomResourceSubresourceScale
 	// SelectableFields are the fields that field selectors may name, without the leading dot.
 	SelectableFields []string
+	// Rules returns which of the version's CEL rules obj breaks, which replaces old or, if that is nil, is new. It is set by
+	// whoever has an interpreter for them; nil means that rules are not evaluated, or that there are none.
+	Rules func(obj, old map[string]any) field.ErrorList
 
 	structural *structuralschema.Structural
 	validator  *validate.SchemaValidator
-	prune      bool
+	// statusValidator checks the status by itself, where that is a subresource and has a schema.
+	statusValidator *validate.SchemaValidator
+	prune           bool
 }
 
 // Load returns the served versions of crd.
@@ -90,6 +96,9 @@ func load(crd *apiextensionsv1.CustomResourceDefinition, in *apiextensionsv1.Cus
 	openapi := structural.ToKubeOpenAPI()
 	eachNode(openapi, allowIntOrString)
 	v.validator = validate.NewSchemaValidator(openapi, nil, "", strfmt.Default)
+	if status, ok := openapi.Properties["status"]; ok && v.Status {
+		v.statusValidator = validate.NewSchemaValidator(&status, nil, "", strfmt.Default)
+	}
 	return v, nil
 }
 
