@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -19,10 +18,11 @@ import (
 // these commands besides those of package testscript:
 //
 //   - run ARGS... starts "operon run" in the current directory and waits until it says that the manager runs. KUBECONFIG is its plane's
-//     from then on.
+//     from then on. A script may have one in each of several projects.
 //   - until REGEXP ARGS... repeats "operon ARGS" until it succeeds and what it prints has the expression in it; "! until", until it fails
 //     with that.
-//   - end presses Ctrl-C, and demands that the run ends well and leaves nothing to talk to. A script that does not say it ends with it.
+//   - end presses Ctrl-C on the run of the current directory, and demands that it ends well and leaves nothing to talk to. A script that does
+//     not say it ends with it.
 func TestJourneys(t *testing.T) {
 	testscript.Run(t, journeys("testdata/journey"))
 }
@@ -38,7 +38,7 @@ func journeys(dir string) testscript.Params {
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"run":   run,
 			"until": until,
-			"end":   func(ts *testscript.TestScript, _ bool, _ []string) { ts.Value(running{}).(*inner).end(ts) },
+			"end":   func(ts *testscript.TestScript, _ bool, _ []string) { runOf(ts).end(ts) },
 		},
 		RequireExplicitExec: true,
 	}
@@ -71,14 +71,27 @@ func setUpJourney(env *testscript.Env) error {
 	env.Setenv("GOWORK", "off")
 	env.Setenv("HOME", env.WorkDir)
 	env.Setenv("PATH", filepath.Dir(binary)+string(os.PathListSeparator)+os.Getenv("PATH"))
-	i := &inner{}
-	env.Values[running{}] = i
-	env.Defer(i.kill)
+	all := map[string]*inner{}
+	env.Values[running{}] = all
+	env.Defer(func() {
+		for _, i := range all {
+			i.kill()
+		}
+	})
 	return nil
 }
 
-// running is the key of a script's inner loop.
+// running is the key of a script's inner loops, by their projects' directories.
 type running struct{}
+
+// runOf is the inner loop of the current directory.
+func runOf(ts *testscript.TestScript) *inner {
+	i := ts.Value(running{}).(map[string]*inner)[ts.MkAbs(".")]
+	if i == nil {
+		ts.Fatalf("nothing runs in %s", ts.MkAbs("."))
+	}
+	return i
+}
 
 // An inner is the inner loop of a script: "operon run".
 type inner struct {
@@ -86,27 +99,17 @@ type inner struct {
 	said  *lockedBuffer
 	ended chan struct{}
 	err   error
-	done  func() // when it has ended
 }
 
-// webhookPort is held by the journey that serves webhooks: managers do so at one port, whichever the project.
-var webhookPort sync.Mutex
-
 func run(ts *testscript.TestScript, _ bool, args []string) {
-	i := ts.Value(running{}).(*inner)
 	root := ts.MkAbs(".")
-	i.done = func() {}
-	if _, err := os.Stat(filepath.Join(root, "config", "webhook")); err == nil {
-		webhookPort.Lock()
-		i.done = webhookPort.Unlock
-	}
-	i.said, i.ended = &lockedBuffer{}, make(chan struct{})
+	i := &inner{said: &lockedBuffer{}, ended: make(chan struct{})}
+	ts.Value(running{}).(map[string]*inner)[root] = i
 	i.cmd = exec.Command(binary, append([]string{"run"}, args...)...)
 	i.cmd.Dir, i.cmd.Stdout, i.cmd.Stderr = root, i.said, i.said
 	i.cmd.Env = environment(ts, root)
 	if err := i.cmd.Start(); err != nil {
 		i.cmd = nil
-		i.done()
 		ts.Fatalf("operon run: %v", err)
 	}
 	go func() {
@@ -146,7 +149,7 @@ func until(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	wanted, err := regexp.Compile(args[0])
 	ts.Check(err)
-	i := ts.Value(running{}).(*inner)
+	i := runOf(ts)
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	for {
@@ -177,7 +180,6 @@ func (i *inner) end(ts *testscript.TestScript) {
 	}
 	cmd := i.cmd
 	i.cmd = nil
-	i.done()
 	if i.err != nil {
 		ts.Fatalf("operon run ended with %v\n%s", i.err, i.said)
 	}
@@ -199,7 +201,6 @@ func (i *inner) kill() {
 		<-i.ended
 	}
 	i.cmd = nil
-	i.done()
 }
 
 // BenchmarkFromNothingToConverged measures init, create api, generate, install and the sample converged under run, with Go's caches

@@ -5,6 +5,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -22,6 +23,7 @@ import (
 	"github.com/operon-dev/operon/cmd/operon/generate/admit"
 	"github.com/operon-dev/operon/cmd/operon/generate/recipe"
 	generators "github.com/operon-dev/operon/cmd/operon/generate/start" // runs controller-gen before Kubernetes initialises
+	_ "github.com/operon-dev/operon/cmd/operon/generate/start/settle"   // and ends it before the API server does
 	"github.com/operon-dev/operon/cmd/operon/image"
 	"github.com/operon-dev/operon/cmd/operon/kubectl"
 	"github.com/operon-dev/operon/cmd/operon/kubeversion"
@@ -34,7 +36,11 @@ import (
 )
 
 func main() {
-	name, args := strings.TrimSuffix(filepath.Base(os.Args[0]), ".exe"), os.Args[1:]
+	name := strings.TrimSuffix(filepath.Base(os.Args[0]), ".exe")
+	if name == "setup-envtest" { // from the place where a Makefile would have downloaded it to
+		os.Args = append([]string{"operon", name}, os.Args[1:]...)
+	}
+	args := os.Args[1:]
 	program := programs(name)
 	if program == nil && len(args) > 0 {
 		program, args = programs(args[0]), args[1:]
@@ -124,6 +130,10 @@ func newCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		if value := (*pflag.InvalidValueError)(nil); errors.As(err, &value) {
+			flag := value.GetFlag()
+			return fmt.Errorf("--%s %q: give %s; %s --help says what it is for", flag.Name, value.GetValue(), takes(flag), cmd.CommandPath())
+		}
 		return fmt.Errorf("%w: %s --help lists the flags", err, cmd.CommandPath())
 	})
 	cmd.AddGroup(groups...)
@@ -139,7 +149,51 @@ func newCommand() *cobra.Command {
 		setupenvtest.NewCommand(version()),
 	)...)
 	cmd.AddCommand(newVersionCommand())
+	refuseUnknown(cmd)
+	addCompletions(cmd)
 	return cmd
+}
+
+// takes says what a flag of a type wants.
+func takes(flag *pflag.Flag) string {
+	switch flag.Value.Type() {
+	case "bool":
+		return "true or false"
+	case "int", "int32", "int64", "count":
+		return "a whole number"
+	case "duration":
+		return "a time such as 30s or 3m"
+	case "stringToString":
+		return "name=value"
+	}
+	return "a " + flag.Value.Type()
+}
+
+// refuseUnknown has the commands that cobra adds by itself refuse what they do not know; otherwise they would print help, and be content.
+func refuseUnknown(root *cobra.Command) {
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
+	for _, cmd := range root.Commands() {
+		switch cmd.Name() {
+		case "completion":
+			cmd.Args = func(_ *cobra.Command, args []string) error {
+				if len(args) > 0 {
+					return fmt.Errorf("there is no completion for %q: take bash, zsh, fish or powershell", args[0])
+				}
+				return nil
+			}
+			cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+		case "help":
+			cmd.Run, cmd.RunE = nil, func(_ *cobra.Command, args []string) error {
+				about, rest, err := root.Find(args)
+				if err != nil || len(rest) > 0 {
+					return fmt.Errorf("%q is not a command of operon: operon --help lists them", strings.Join(args, " "))
+				}
+				about.InitDefaultHelpFlag()
+				return about.Help()
+			}
+		}
+	}
 }
 
 // generate runs the generators over the project in root, for the inner loop.
@@ -153,12 +207,16 @@ func generate(ctx context.Context, root string, stderr io.Writer) error {
 
 // standIn lists a program in the help; main runs it before its arguments get here.
 func standIn(name, short string) *cobra.Command {
-	return &cobra.Command{
+	cmd := &cobra.Command{
 		Use:                name,
 		Short:              short,
 		DisableFlagParsing: true,
 		RunE:               func(_ *cobra.Command, args []string) error { return programs(name)(args) },
 	}
+	if name == "kubectl" {
+		cmd.ValidArgsFunction = completeKubectl
+	}
+	return cmd
 }
 
 func newVersionCommand() *cobra.Command {

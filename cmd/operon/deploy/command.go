@@ -149,13 +149,12 @@ func (v verb) run(cmd *cobra.Command, f *flags) error {
 	if err != nil {
 		return err
 	}
-	c, err := Connect(f.kubeconfig, f.context)
+	ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	c, err := Connect(ctx, f.kubeconfig, f.context)
 	if err != nil {
 		return err
 	}
-
-	ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGINT, syscall.SIGTERM)
-	defer stop()
 	ctx, cancel := context.WithTimeoutCause(ctx, f.timeout, fmt.Errorf("--timeout %s is over", f.timeout))
 	defer cancel()
 	report := NewReporter(cmd.OutOrStdout(), cmd.ErrOrStderr(), f.output == "json")

@@ -1,13 +1,18 @@
 package deploy
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"net"
 	"net/url"
+	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/discovery"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
@@ -18,9 +23,14 @@ import (
 
 // Connect returns a client of the cluster that kubectl would use: the file kubeconfig if it is not empty, else KUBECONFIG's files,
 // else ~/.kube/config; in it the context of that name, or the current one.
-func Connect(kubeconfig, context string) (client.WithWatch, error) {
-	config, err := load(kubeconfig, context)
+//
+// The cluster has answered when Connect returns. It waits for that until ctx ends.
+func Connect(ctx context.Context, kubeconfig, contextName string) (client.WithWatch, error) {
+	config, err := load(kubeconfig, contextName)
 	if err != nil {
+		return nil, err
+	}
+	if err := reach(ctx, config); err != nil {
 		return nil, err
 	}
 	scheme := runtime.NewScheme()
@@ -32,6 +42,27 @@ func Connect(kubeconfig, context string) (client.WithWatch, error) {
 		return nil, fmt.Errorf("cluster at %s: %w", config.Host, err)
 	}
 	return c, nil
+}
+
+// answerTime bounds how long a cluster may take to answer at all.
+const answerTime = 15 * time.Second
+
+// reach asks a cluster something that everyone may ask.
+func reach(ctx context.Context, config *rest.Config) error {
+	discoverer, err := discovery.NewDiscoveryClientForConfig(config)
+	if err != nil {
+		return fmt.Errorf("cluster at %s: %w", config.Host, err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, answerTime)
+	defer cancel()
+	err = discoverer.RESTClient().Get().AbsPath("/version").Do(ctx).Error()
+	if status := apierrors.APIStatus(nil); err == nil || errors.As(err, &status) && !apierrors.IsUnauthorized(err) {
+		return nil
+	}
+	if apierrors.IsUnauthorized(err) {
+		return fmt.Errorf("cluster at %s refuses who the kubeconfig says you are (%w): log in again, or choose other credentials with --context", config.Host, err)
+	}
+	return fmt.Errorf("cluster at %s does not answer (%w): see that it runs, or choose another with --kubeconfig or --context", config.Host, err)
 }
 
 // WriteKubeconfig writes to path a kubeconfig with nothing but the cluster that Connect would talk to, readable by its owner only, and

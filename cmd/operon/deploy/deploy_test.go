@@ -88,7 +88,7 @@ func useCluster(t *testing.T, config *rest.Config) client.WithWatch {
 		t.Fatal(err)
 	}
 	t.Setenv("KUBECONFIG", path)
-	c, err := Connect("", "")
+	c, err := Connect(context.Background(), "", "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -154,7 +154,7 @@ func TestInstallAppliesDefinitionsAndPrunesThoseWithoutObjects(t *testing.T) {
 		t.Errorf("first install printed:\n%s", out)
 	}
 	// An installed kind can be used at once, by clients that ask the API server what belongs to it too.
-	fresh, err := Connect(os.Getenv("KUBECONFIG"), "")
+	fresh, err := Connect(t.Context(), os.Getenv("KUBECONFIG"), "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -352,7 +352,8 @@ func TestBadInputIsOneSentenceWithAWayOut(t *testing.T) {
 		{inside, []string{"deploy"}, "missing.yaml"},
 		{inside, []string{"deploy", "--dir", "config/none"}, "no kustomization.yaml there"},
 		{inside, []string{"deploy", "--dir", "config/good"}, "set KUBECONFIG or --kubeconfig"},
-		{inside, []string{"deploy", "--dir", "config/good", "--image", "x"}, `no Deployment of the tree has a container "manager"`},
+		{inside, []string{"deploy", "--dir", "config/good", "--image", "app:v1"}, `no Deployment of the tree has a container "manager"`},
+		{inside, []string{"deploy", "--dir", "config/good", "--image", "bad image"}, "has a space in its name"},
 		{inside, []string{"deploy", "--dir", "config/good", "--kubeconfig", "nowhere"}, "nowhere"},
 		{inside, []string{"deploy", "-o", "yaml"}, "text and json"},
 		{inside, []string{"deploy", "--timeout", "0s"}, "for example 3m"},

@@ -2,9 +2,13 @@ package deploy
 
 import (
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strings"
+	"unicode"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -27,7 +31,7 @@ func Render(dir string) ([]*unstructured.Unstructured, error) {
 	options.LoadRestrictions = types.LoadRestrictionsRootOnly
 	resources, err := krusty.MakeKustomizer(options).Run(filesys.MakeFsOnDisk(), dir)
 	if err != nil {
-		return nil, fmt.Errorf("%s does not build: %w", dir, err)
+		return nil, fmt.Errorf("%s does not build: %w", dir, plain(err))
 	}
 	var objects []*unstructured.Unstructured
 	for _, resource := range resources.Resources() {
@@ -45,9 +49,25 @@ func Render(dir string) ([]*unstructured.Unstructured, error) {
 	return objects, nil
 }
 
+// missing is how kustomize names a file that is not there, deep in what it says about it.
+var missing = regexp.MustCompile(`evalsymlink failure on '([^']+)'`)
+
+// plain has kustomize's error say in one sentence which file it misses, where that is what it says.
+func plain(err error) error {
+	found := missing.FindAllStringSubmatch(err.Error(), -1)
+	if len(found) == 0 {
+		return err
+	}
+	path := found[len(found)-1][1]
+	return fmt.Errorf("%s: %w; operon generate writes it if it is made from code, else take it off the list in its kustomization.yaml", path, fs.ErrNotExist)
+}
+
 // SetImage makes the containers named container of every Deployment in objects run image. It returns an error where there
-// is none: the caller asked for an image that nothing would run.
+// is none, since the caller asked for an image that nothing would run, and where image has a space in it.
 func SetImage(objects []*unstructured.Unstructured, container, image string) error {
+	if strings.ContainsFunc(image, unicode.IsSpace) {
+		return fmt.Errorf("image %q has a space in its name: write it like registry.example.com/memcached-operator:v1.2.0", image)
+	}
 	found := false
 	for _, object := range objects {
 		if object.GroupVersionKind().GroupKind() != (schema.GroupKind{Group: "apps", Kind: "Deployment"}) {

@@ -8,9 +8,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"syscall"
 	"time"
 
@@ -18,6 +20,7 @@ import (
 
 	"github.com/operon-dev/operon/cmd/operon/deploy"
 	"github.com/operon-dev/operon/cmd/operon/devloop/logview"
+	"github.com/operon-dev/operon/cmd/operon/scaffold/gomodule"
 	"github.com/operon-dev/operon/pkg/client"
 )
 
@@ -60,7 +63,10 @@ type loop struct {
 	temp       string // removed at the end
 	cluster    client.WithWatch
 	webhooks   *webhooks // nil: the cluster cannot reach this machine
-	own        bool      // the cluster goes away with the loop
+	placed     bool      // the webhooks' port is nobody else's
+	overlay    string    // for the build, if any
+	ports      ports
+	own        bool // the cluster goes away with the loop
 
 	manager *manager
 	running [sha256.Size]byte // the binary that manager was started from
@@ -77,14 +83,28 @@ func (l *loop) say(format string, args ...any) {
 
 // Run runs the loop until ctx ends. It returns an error when there is nothing to run against, not when the sources are wrong.
 func Run(ctx context.Context, o Options) (err error) {
+	if _, err := exec.LookPath("go"); err != nil {
+		return fmt.Errorf("no Go to build with: install Go and put its bin directory on PATH: %w", err)
+	}
+	project, err := reserve(o.Root)
+	if errors.Is(err, errTaken) {
+		return fmt.Errorf("another operon run is at work in %s: end it first, or let it follow what you save", o.Root)
+	}
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, project.Close()) }()
 	temp, err := os.MkdirTemp("", "operon-run-")
 	if err != nil {
 		return err
 	}
 	l := &loop{Options: o, temp: temp, binary: filepath.Join(o.Root, "bin", "manager"), applied: map[string][sha256.Size]byte{}}
-	defer func() { err = errors.Join(err, os.RemoveAll(temp)) }()
+	defer func() { err = errors.Join(err, l.ports.close(), os.RemoveAll(temp)) }()
 
 	lost, stop, err := l.connect(ctx)
+	if ctx.Err() != nil && err != nil {
+		return nil // a person has thought better of it
+	}
 	if err != nil {
 		return err
 	}
@@ -118,7 +138,7 @@ func (l *loop) connect(ctx context.Context) (lost <-chan struct{}, stop func() e
 	if l.Kubeconfig == "" && l.Context == "" {
 		l.own = true
 		l.kubeconfig = filepath.Join(l.Root, "bin", "run.kubeconfig")
-		if err := os.MkdirAll(filepath.Dir(l.kubeconfig), 0o777); err != nil {
+		if err := checkWritable(filepath.Dir(l.kubeconfig)); err != nil {
 			return nil, nil, err
 		}
 		p, err := startPlane(ctx, l.Operon, l.kubeconfig, l.DataDir, l.Nodes, l.Stderr)
@@ -129,7 +149,7 @@ func (l *loop) connect(ctx context.Context) (lost <-chan struct{}, stop func() e
 		stop = func() error { return errors.Join(p.stop(), removeIfThere(l.kubeconfig)) }
 		l.say("a control plane of your own is ready: export KUBECONFIG=%s", l.kubeconfig)
 	}
-	if l.cluster, err = deploy.Connect(l.kubeconfig, l.Context); err == nil && !l.own {
+	if l.cluster, err = deploy.Connect(ctx, l.kubeconfig, l.Context); err == nil && !l.own {
 		// The manager gets one file with one context: the one that was asked for.
 		l.kubeconfig = filepath.Join(l.temp, "kubeconfig")
 		var local bool
@@ -146,6 +166,21 @@ func (l *loop) connect(ctx context.Context) (lost <-chan struct{}, stop func() e
 		l.webhooks = nil
 	}
 	return lost, stop, nil
+}
+
+// checkWritable makes a directory, and says so where nothing can be put into it.
+func checkWritable(dir string) error {
+	err := os.MkdirAll(dir, 0o777)
+	if err == nil {
+		var file *os.File
+		if file, err = os.CreateTemp(dir, ".operon-run-"); err == nil {
+			err = errors.Join(file.Close(), os.Remove(file.Name()))
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("the manager is built into %s, which cannot be written: %w", dir, err)
+	}
+	return nil
 }
 
 func removeIfThere(path string) error {
@@ -195,7 +230,7 @@ func (l *loop) awaitChange(ctx context.Context, w *watcher, built snapshot, lost
 
 // cycle makes everything follow the sources, and returns the snapshot of those that it took.
 func (l *loop) cycle(ctx context.Context) (snapshot, error) {
-	began := time.Now()
+	watch := newStopwatch()
 	before, err := takeSnapshot(l.Root)
 	if err != nil {
 		return nil, err
@@ -208,38 +243,84 @@ func (l *loop) cycle(ctx context.Context) (snapshot, error) {
 	if err != nil {
 		return before, err
 	}
+	watch.lap("generate")
+	if err := l.placeWebhooks(); err != nil {
+		return built, err
+	}
 	digest, err := l.build(ctx)
 	if err != nil {
 		return built, err
 	}
+	watch.lap("build")
 	if err := l.install(ctx); err != nil {
 		return built, err
 	}
+	watch.lap("install")
 	restarted, err := l.restart(ctx, digest)
 	if err != nil {
 		return built, err
 	}
+	watch.lap("restart")
 	if err := l.register(ctx); err != nil {
 		return built, err
 	}
+	watch.lap("webhooks")
 	if l.Samples {
 		if err := l.apply(ctx, "config/samples", "-samples"); err != nil {
 			return built, err
 		}
+		watch.lap("samples")
 	}
 	if restarted {
-		l.say("the manager runs, %.1fs after the change; Ctrl-C ends it", time.Since(began).Seconds())
+		l.say("the manager runs after %s; Ctrl-C ends it", watch)
 	} else {
-		l.say("up to date, %.1fs after the change", time.Since(began).Seconds())
+		l.say("up to date after %s", watch)
 	}
 	return built, nil
+}
+
+// placeWebhooks finds a port for the manager's webhooks, once there is something in the project to serve at it: the usual one, unless it is
+// in use and the manager can be told of another.
+func (l *loop) placeWebhooks() error {
+	if l.webhooks == nil || l.placed {
+		return nil
+	}
+	if _, err := os.Stat(filepath.Join(l.Root, filepath.Dir(manifests))); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	mod, err := os.ReadFile(filepath.Join(l.Root, "go.mod"))
+	if err != nil {
+		return err
+	}
+	if l.webhooks.port, err = l.ports.instead(l.WebhookPort); err != nil {
+		return err
+	}
+	l.placed = true
+	if l.webhooks.port == DefaultWebhookPort {
+		return nil
+	}
+	runtime, err := gomodule.RuntimeOf(string(mod))
+	if err != nil {
+		// On neither library: the manager serves where its own code says.
+		l.webhooks.port = l.WebhookPort
+		return nil
+	}
+	if l.webhooks.port != l.WebhookPort {
+		l.say("port %d is in use: webhooks are at %s", l.WebhookPort, l.webhooks.address())
+	}
+	l.overlay, err = writeOverlay(l.temp, filepath.Join(l.Root, l.Package), runtime.Path)
+	return err
 }
 
 // build compiles the manager and returns the digest of its binary.
 func (l *loop) build(ctx context.Context) (digest [sha256.Size]byte, err error) {
 	next := l.binary + ".next"
 	// Without symbols the linker has half the work.
-	cmd := exec.CommandContext(ctx, "go", "build", "-ldflags=-s -w", "-o", next, l.Package)
+	args := []string{"build", "-ldflags=-s -w", "-o", next}
+	if l.overlay != "" {
+		args = append(args, "-overlay", l.overlay)
+	}
+	cmd := exec.CommandContext(ctx, "go", append(args, l.Package)...)
 	cmd.Dir = l.Root
 	// A compiler or linker that does not collect garbage needs a quarter less of the processor; the limit keeps it from a small machine's swap.
 	cmd.Env = append(os.Environ(), "GOGC=off", "GOMEMLIMIT=1GiB")
@@ -251,9 +332,6 @@ func (l *loop) build(ctx context.Context) (digest [sha256.Size]byte, err error) 
 	cmd.Stdout, cmd.Stderr = &said, &said
 	if err := cmd.Run(); err != nil {
 		l.Stderr.Write(said.Bytes())
-		if cmd.ProcessState == nil {
-			return digest, fmt.Errorf("no Go to build with: install Go and put its bin directory on PATH: %w", err)
-		}
 		if l.manager.running() {
 			return digest, errors.New("the project does not compile, the manager of before still runs")
 		}
@@ -340,12 +418,21 @@ func (l *loop) restart(ctx context.Context, digest [sha256.Size]byte) (restarted
 	env := []string{"KUBECONFIG=" + l.kubeconfig, "TMPDIR=" + l.temp}
 	if l.webhooks == nil {
 		env = append(env, enableWebhooks+"=false")
+	} else if l.overlay != "" {
+		env = append(env, fmt.Sprint(webhookPort, "=", l.webhooks.port))
+	}
+	more, said, err := l.ports.arguments(filepath.Join(l.Root, l.Package), l.Args)
+	if err != nil {
+		return false, err
+	}
+	for _, sentence := range said {
+		l.say("%s", sentence)
 	}
 	var out log = logview.NewWriter(l.Stdout, l.Colour)
 	if l.RawLogs {
 		out = rawLog{l.Stdout}
 	}
-	l.manager, err = startManager(l.Root, l.binary, l.Args, env, out)
+	l.manager, err = startManager(l.Root, l.binary, slices.Concat(l.Args, more), env, out)
 	l.running, l.told = digest, false
 	return err == nil, err
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"net"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -122,17 +121,6 @@ func newProject(t *testing.T, source string) string {
 	return root
 }
 
-// freePort returns a port that nobody listens on. The default one may be in use by another test of this kind.
-func freePort(t *testing.T) int {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port
-}
-
 // start runs a loop with a control plane of its own until the returned function is called.
 func start(t *testing.T, root string) (out, said *transcript, stop func()) {
 	t.Helper()
@@ -142,7 +130,10 @@ func start(t *testing.T, root string) (out, said *transcript, stop func()) {
 	}
 	before := goleak.IgnoreCurrent()
 	out, said = newTranscript(), newTranscript()
-	port := freePort(t)
+	port, err := freePort() // the default one may be in use by another test of this kind
+	if err != nil {
+		t.Fatal(err)
+	}
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() {
@@ -181,7 +172,7 @@ func TestSavedFilesAreFollowedAndMistakesKeepTheManagerRunning(t *testing.T) {
 	kubeconfig := filepath.Join(root, "bin", "run.kubeconfig")
 	out.await(t, "] "+kubeconfig)
 	said.await(t, "the manager runs")
-	c, err := deploy.Connect(kubeconfig, "")
+	c, err := deploy.Connect(t.Context(), kubeconfig, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -281,7 +272,7 @@ webhooks:
 `)
 	_, said, _ := start(t, root)
 	said.await(t, "the manager runs")
-	c, err := deploy.Connect(filepath.Join(root, "bin", "run.kubeconfig"), "")
+	c, err := deploy.Connect(t.Context(), filepath.Join(root, "bin", "run.kubeconfig"), "")
 	if err != nil {
 		t.Fatal(err)
 	}

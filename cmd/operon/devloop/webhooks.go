@@ -3,6 +3,7 @@ package devloop
 import (
 	"context"
 	"crypto/tls"
+	"crypto/x509"
 	"encoding/base64"
 	"errors"
 	"fmt"
@@ -127,7 +128,10 @@ func readManifests(root string) ([]*unstructured.Unstructured, error) {
 
 // await returns when the manager's webhook server answers, or with an error when it does not in time.
 func (w *webhooks) await(ctx context.Context, m *manager) error {
-	dialer := &tls.Dialer{Config: &tls.Config{InsecureSkipVerify: true}} // whether it is there, not who it is
+	// Whoever has another certificate is another manager, or whatever.
+	ours := x509.NewCertPool()
+	ours.AppendCertsFromPEM(w.ca)
+	dialer := &tls.Dialer{Config: &tls.Config{RootCAs: ours}}
 	for {
 		connection, err := dialer.DialContext(ctx, "tcp", w.address())
 		if err == nil {

@@ -12,6 +12,8 @@ import (
 type Review struct {
 	// Object is the object in JSON, without what no check looks at. Whatever is the same has the same verdict.
 	Object []byte
+	// OnlyRules tells that nothing but the rules of the object can be wrong.
+	OnlyRules bool
 	// Explain says where in the source the reasons are: what is a mistake, and what is only doubtful.
 	Explain func([]Refusal) (mistakes, doubts []diag.Mistake)
 }
@@ -30,6 +32,9 @@ type Refusal struct {
 
 // A Judge tells what the API server would refuse about an object in JSON.
 type Judge func(ctx context.Context, object []byte) ([]Refusal, error)
+
+// A RulesCheck tells, of each of several definitions in JSON, whether its rules are right for sure. It gives no reasons: those are a [Judge]'s.
+type RulesCheck func(ctx context.Context, definitions [][]byte) ([]bool, error)
 
 // Report adds what came of reviews to the mistakes and doubts of the input; verdicts has an element for each review. What the generators have found
 // themselves is not said again, and what is only doubtful is said only where nothing is wrong.

@@ -157,7 +157,8 @@ func options(reference, platforms, base, pkg string, labels map[string]string) (
 func parseReference(text string) (name.Reference, error) {
 	reference, err := name.ParseReference(text)
 	if err != nil {
-		return nil, fmt.Errorf("image %q: %w; write it like registry.example.com/memcached-operator:v1.2.0", text, err)
+		// The library's own error is no more than that.
+		return nil, fmt.Errorf("%q is not the name of an image: write it like registry.example.com/memcached-operator:v1.2.0, a repository of two characters at least", text)
 	}
 	return reference, nil
 }

@@ -352,20 +352,3 @@ func createMissing(set *fileset.Set, path, template string, data filling) error 
 	}
 	return create(set, path, template, data)
 }
-
-// wireWebhook has the manager serve the webhooks.
-func wireWebhook(set *fileset.Set, data *webhookData) error {
-	return editMain(set, data.WebhookAlias(), data.WebhookPath(), func(src, name string) (string, error) {
-		call := name + "." + data.Setup() + "("
-		if strings.Contains(src, call) {
-			return src, nil
-		}
-		return splice.BeforeMarker(src, "builder", fmt.Sprintf(`if os.Getenv("ENABLE_WEBHOOKS") != "false" {
-	if err := %smgr); err != nil {
-		setupLog.Error(err, "no webhook", "webhook", %q)
-		os.Exit(1)
-	}
-}
-`, call, data.Kind))
-	})
-}

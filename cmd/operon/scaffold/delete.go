@@ -256,7 +256,7 @@ func (rm *removal) packageInUse(s *subject) bool {
 // config takes out what config has for a kind: its sample, and with its last version the CRD and the roles.
 func (rm *removal) config(data *apiData) error {
 	s := data.subject
-	if err := rm.listed(layout.SampleKustomize, "- "+s.Sample(), s.SampleFile(), "api/sample.yaml", data); err != nil {
+	if err := rm.sample(s, data); err != nil {
 		return err
 	}
 	if len(s.project.Versions(s.Group, s.Kind)) > 0 {
@@ -277,7 +277,29 @@ func (rm *removal) config(data *apiData) error {
 	return rm.emptied()
 }
 
-// listed takes out a file, and the item that lists it, if it is as it was made. A sample that a person has filled in is kept, but not listed.
+// sample takes out the sample, and the item that lists it; a sample that a person has filled in is kept, but not listed. Which version of the kind was the first when it was made, and so has no version in its
+// sample's name, can't be told any more.
+func (rm *removal) sample(s *subject, data filling) error {
+	made, err := data.from().Render("api/sample.yaml", data)
+	if err != nil {
+		return err
+	}
+	text, err := readIfThere(rm.set, s.SampleFile())
+	if err != nil {
+		return err
+	}
+	for _, name := range []string{s.firstSampleName(), s.laterSampleName()} {
+		if line := "  name: " + name + "\n"; strings.Contains(text, line) {
+			made = strings.Replace(made, "  name: "+s.SampleName()+"\n", line, 1)
+		}
+	}
+	if _, err := rm.unchanged(s.SampleFile(), made); err != nil {
+		return err
+	}
+	return rm.item(layout.SampleKustomize, "- "+s.Sample())
+}
+
+// listed takes out a file, and the item that lists it, if it is as it was made.
 func (rm *removal) listed(list, item, file, template string, data filling) error {
 	if _, err := rm.file(file, template, data); err != nil {
 		return err

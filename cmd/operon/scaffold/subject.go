@@ -140,6 +140,24 @@ func (s *subject) Namespaced() bool { return s.API == nil || s.API.Namespaced }
 // Var is the kind as the beginning of a Go identifier that is not exported.
 func (s *subject) Var() string { return strings.ToLower(s.Kind[:1]) + s.Kind[1:] }
 
+// SampleName is the name of the sample. That of a later version of a kind has the version in it: with one name, the samples of two versions would be
+// one object.
+func (s *subject) SampleName() string {
+	for _, r := range s.project.Resources {
+		if r.API != nil && r.Group == s.Group && r.Kind == s.Kind {
+			if r.Version != s.Version {
+				return s.laterSampleName()
+			}
+			break
+		}
+	}
+	return s.firstSampleName()
+}
+
+func (s *subject) firstSampleName() string { return s.Lower() + "-sample" }
+
+func (s *subject) laterSampleName() string { return s.Lower() + "-" + s.Version + "-sample" }
+
 // ResourceMarker is the marker for what the regular form of a CRD is not, or "".
 func (s *subject) ResourceMarker() string {
 	var args []string

@@ -1,11 +1,14 @@
 package scaffold
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"strings"
 
 	"github.com/operon-dev/operon/cmd/operon/scaffold/fileset"
 	"github.com/operon-dev/operon/cmd/operon/scaffold/splice"
+	"github.com/operon-dev/operon/cmd/operon/scaffold/templates"
 )
 
 // editMain changes the file that starts the manager, given the name that an import has there.
@@ -31,13 +34,39 @@ func editImporting(set *fileset.Set, file, alias, path string, edit func(src, na
 	})
 }
 
+// wiring is what the templates are filled in with that become lines of the file which starts the manager.
+type wiring[T filling] struct {
+	Of T
+	// Package is the name that the subject's package has in that file.
+	Package string
+}
+
+// wire adds, before a marker in the file that starts the manager, the lines that a template makes for a package, unless there is a phrase that
+// they would repeat.
+func wire[T filling](set *fileset.Set, template, marker, alias, path string, data T, repeats func(name string) string) error {
+	return editMain(set, alias, path, func(src, name string) (string, error) {
+		if strings.Contains(src, repeats(name)) {
+			return src, nil
+		}
+		lines, err := data.from().Render(template, wiring[T]{data, name})
+		if errors.Is(err, fs.ErrNotExist) {
+			// Before they were templates these lines were the same in all scaffolds.
+			lines, err = templates.Set{}.Render(template, wiring[T]{data, name})
+		}
+		if err != nil {
+			return "", err
+		}
+		return splice.BeforeMarker(src, marker, lines)
+	})
+}
+
 // wireScheme adds a kind's types to the manager's scheme. Kubernetes' own are there.
 func wireScheme(set *fileset.Set, s *subject) error {
 	if s.Core {
 		return nil
 	}
-	return editMain(set, s.APIAlias(), s.APIPath(), func(src, name string) (string, error) {
-		return splice.BeforeMarker(src, "scheme", fmt.Sprintf("utilruntime.Must(%s.AddToScheme(scheme))", name))
+	return wire(set, "main/scheme", "scheme", s.APIAlias(), s.APIPath(), s, func(name string) string {
+		return "(" + name + ".AddToScheme(scheme))"
 	})
 }
 
@@ -50,26 +79,14 @@ func addToSuite(set *fileset.Set, suite string, s *subject) error {
 
 // wireController has the manager run a controller.
 func wireController(set *fileset.Set, data *apiData) error {
-	s := data.subject
-	recorder := ""
-	if data.Image.Name != "" {
-		get := "GetEventRecorderFor"
-		if s.Typed {
-			get = "GetEventRecorder"
-		}
-		recorder = fmt.Sprintf("\tRecorder: mgr.%s(%q),\n", get, data.ControllerName+"-controller")
-	}
-	return editMain(set, s.ControllerAlias(), s.ControllerPath(), func(src, name string) (string, error) {
-		if strings.Contains(src, name+"."+data.Reconciler+"{") {
-			return src, nil
-		}
-		return splice.BeforeMarker(src, "builder", fmt.Sprintf(`if err := (&%s.%s{
-	Client: mgr.GetClient(),
-	Scheme: mgr.GetScheme(),
-%s}).SetupWithManager(mgr); err != nil {
-	setupLog.Error(err, "no controller", "controller", %q)
-	os.Exit(1)
+	return wire(set, "main/controller", "builder", data.ControllerAlias(), data.ControllerPath(), data, func(name string) string {
+		return name + "." + data.Reconciler + "{"
+	})
 }
-`, name, data.Reconciler, recorder, data.ControllerName))
+
+// wireWebhook has the manager serve the webhooks.
+func wireWebhook(set *fileset.Set, data *webhookData) error {
+	return wire(set, "main/webhook", "builder", data.WebhookAlias(), data.WebhookPath(), data, func(name string) string {
+		return name + "." + data.Setup() + "("
 	})
 }

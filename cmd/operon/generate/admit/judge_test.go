@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/operon-dev/operon/cmd/operon/generate"
+	"github.com/operon-dev/operon/cmd/operon/generate/accept"
 	"github.com/operon-dev/operon/cmd/operon/generate/admit"
 	"github.com/operon-dev/operon/cmd/operon/generate/crd"
 	"github.com/operon-dev/operon/cmd/operon/generate/diag"
@@ -58,6 +59,7 @@ type thing struct {
 	// said is what the generators say about it, with the API server's checks.
 	said       string
 	definition []byte
+	reviews    []generate.Review
 }
 
 // things generates the cases of a file, a package each.
@@ -115,7 +117,7 @@ func generated(t *testing.T, dir, name string) thing {
 	(&generate.Input{Mistakes: &found, Doubts: &found}).Report(reviews, verdicts)
 	var printed bytes.Buffer
 	found.Print(&printed, dir)
-	return thing{name: name, said: printed.String(), definition: artifacts[0].Data}
+	return thing{name: name, said: printed.String(), definition: artifacts[0].Data, reviews: reviews}
 }
 
 func write(t *testing.T, dir, name, text string) {
@@ -157,6 +159,35 @@ func TestWhatIsRightIsLeftInPeace(t *testing.T) {
 		if thing.said != "" {
 			t.Errorf("%s: %s", thing.name, thing.said)
 		}
+	}
+}
+
+func TestWhatOnlyRulesDecideIsNotAcceptedAgainstTheJudge(t *testing.T) {
+	accepted := 0
+	for _, thing := range append(things(t, "wrong.txt"), things(t, "right.txt")...) {
+		for _, r := range thing.reviews {
+			if !r.OnlyRules {
+				continue
+			}
+			fine, err := accept.Rules(t.Context(), [][]byte{r.Object})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !fine[0] {
+				continue
+			}
+			accepted++
+			refusals, err := admit.Judge(t.Context(), r.Object)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(refusals) > 0 {
+				t.Errorf("%s: %v", thing.name, refusals)
+			}
+		}
+	}
+	if accepted == 0 {
+		t.Error("nothing is accepted")
 	}
 }
 

@@ -299,6 +299,23 @@ func TestDefinitionsAreWrittenOnlyWhenTheyAreJudged(t *testing.T) {
 		t.Fatalf("the verdict is forgotten: %s", errs.String())
 	}
 
+	t.Setenv("OPERON_GENERATE_CACHE", t.TempDir())
+	for _, accepted := range []bool{false, true} {
+		run = cli.Begin(args, &out, &errs)
+		run.Settle(func(_ context.Context, definitions [][]byte) ([]bool, error) {
+			if len(definitions) != 1 {
+				t.Errorf("%d definitions are checked, not 1", len(definitions))
+			}
+			return []bool{accepted}, nil
+		})
+		if run.Unjudged() == accepted {
+			t.Errorf("accepted is %v, and whether a judge is needed too", accepted)
+		}
+	}
+	if run.End(nil) != 0 || asked != 1 || generated() == "" {
+		t.Fatalf("asked %d times, %q: %s", asked, generated(), errs.String())
+	}
+
 	verdict = nil
 	t.Setenv("OPERON_GENERATE_CACHE", t.TempDir())
 	if code := cli.Begin(args, &out, &errs).End(judge); code != 0 || asked != 2 || generated() == "" {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -8,6 +9,7 @@ import (
 	"io"
 	"os"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 
@@ -19,18 +21,21 @@ import (
 	"github.com/operon-dev/operon/cmd/operon/generate/marker"
 )
 
-// generation is one run of the generators: render, then recall and ask for what reviews come to, then finish.
+// generation is one run of the generators: render, then recall and ask for what reviews come to, then finish. Where asking takes long, it forgets the
+// source before, and renders again should there be something to explain.
 type generation struct {
 	plan     *plan
 	settings settings
 	// entry is where the run is remembered; nil for nowhere.
 	entry          *cache.Entry
 	stdout, stderr io.Writer
+	// report takes what there is to say; nil where that is text.
+	report *Report
 
-	source           *load.Source
 	in               *generate.Input
 	mistakes, doubts diag.List
-	rendered         [][]generate.Artifact
+	out              output
+	dependencies     []string
 	failed           error
 
 	mu      sync.Mutex
@@ -57,10 +62,9 @@ func (n *generation) render(ctx context.Context) error {
 	}
 	collector := marker.NewCollector(n.plan.registry(), &n.mistakes)
 	collector.Doubt(allMarkers(), &n.doubts)
-	n.source = source
 	n.in = &generate.Input{Roots: roots, Source: source, Markers: collector, Mistakes: &n.mistakes, Doubts: &n.doubts, Review: n.review}
 	steps := n.plan.steps
-	n.rendered = make([][]generate.Artifact, len(steps))
+	rendered := make([][]generate.Artifact, len(steps))
 	failed := make([]error, len(steps))
 	var wg sync.WaitGroup
 	for i, step := range steps {
@@ -69,7 +73,7 @@ func (n *generation) render(ctx context.Context) error {
 			step.generator = c
 		}
 		wg.Go(func() {
-			if n.rendered[i], failed[i] = step.generator.Generate(ctx, n.in); failed[i] != nil {
+			if rendered[i], failed[i] = step.generator.Generate(ctx, n.in); failed[i] != nil {
 				failed[i] = fmt.Errorf("%s: %w", step.name, failed[i])
 			}
 		})
@@ -79,7 +83,35 @@ func (n *generation) render(ctx context.Context) error {
 		n.mistakes.Add(pkg.Mistakes()...)
 	}
 	n.failed = errors.Join(failed...)
+	for i, step := range steps {
+		n.out.add(step.rule, rendered[i])
+	}
+	if n.entry != nil {
+		n.dependencies = n.plan.dependencies(source, &n.out)
+	}
 	return nil
+}
+
+// forget lets go of the source, which takes more memory than all else.
+func (n *generation) forget() {
+	n.in = nil
+	for _, r := range n.reviews {
+		r.Explain = nil
+	}
+}
+
+// remember brings back what is forgotten, for the definitions that the same source makes.
+func (n *generation) remember(ctx context.Context) (*generation, error) {
+	again := &generation{plan: n.plan, settings: n.settings, entry: n.entry, stdout: n.stdout, stderr: n.stderr, report: n.report}
+	if err := again.render(ctx); err != nil {
+		return nil, err
+	}
+	for _, r := range again.reviews {
+		if i := slices.IndexFunc(n.reviews, func(known *review) bool { return bytes.Equal(known.Object, r.Object) }); i >= 0 {
+			r.known, r.refusals = n.reviews[i].known, n.reviews[i].refusals
+		}
+	}
+	return again, nil
 }
 
 func (n *generation) review(r generate.Review) {
@@ -107,6 +139,39 @@ func (n *generation) recall() (missing bool) {
 	return missing
 }
 
+func (n *generation) unjudged() bool {
+	return slices.ContainsFunc(n.reviews, func(r *review) bool { return !r.known })
+}
+
+// settle has a check find the reviews without a verdict that have nothing wrong.
+func (n *generation) settle(ctx context.Context, check generate.RulesCheck) {
+	var asked []*review
+	var definitions [][]byte
+	for _, r := range n.reviews {
+		if !r.known && r.OnlyRules {
+			asked, definitions = append(asked, r), append(definitions, r.Object)
+		}
+	}
+	accepted, err := check(ctx, definitions)
+	if err != nil {
+		return // the judge will say so
+	}
+	for i, r := range asked {
+		if accepted[i] {
+			r.pass(nil)
+		}
+	}
+}
+
+// pass keeps a verdict.
+func (r *review) pass(refusals []generate.Refusal) {
+	r.refusals, r.known = refusals, true
+	if data, err := json.Marshal(refusals); err == nil && r.fact != nil {
+		// A verdict that cannot be kept is one that the next run asks for.
+		_ = r.fact.Keep(data)
+	}
+}
+
 // ask asks a judge for the verdicts that are missing, several at a time, and keeps them.
 func (n *generation) ask(ctx context.Context, judge generate.Judge) error {
 	failed := make([]error, len(n.reviews))
@@ -119,13 +184,9 @@ func (n *generation) ask(ctx context.Context, judge generate.Judge) error {
 		wg.Go(func() {
 			turns <- struct{}{}
 			defer func() { <-turns }()
-			if r.refusals, failed[i] = judge(ctx, r.Object); failed[i] != nil {
-				return
-			}
-			r.known = true
-			if data, err := json.Marshal(r.refusals); err == nil && r.fact != nil {
-				// A verdict that cannot be kept is one that the next run asks for.
-				_ = r.fact.Keep(data)
+			var refusals []generate.Refusal
+			if refusals, failed[i] = judge(ctx, r.Object); failed[i] == nil {
+				r.pass(refusals)
 			}
 		})
 	}
@@ -134,7 +195,14 @@ func (n *generation) ask(ctx context.Context, judge generate.Judge) error {
 }
 
 // finish says what is wrong, or writes what the generators rendered.
-func (n *generation) finish() error {
+func (n *generation) finish(ctx context.Context) error {
+	if n.in == nil && slices.ContainsFunc(n.reviews, func(r *review) bool { return len(r.refusals) > 0 }) {
+		again, err := n.remember(ctx)
+		if err != nil {
+			return err
+		}
+		n = again
+	}
 	var reviews []generate.Review
 	var verdicts [][]generate.Refusal
 	judged := true
@@ -144,7 +212,9 @@ func (n *generation) finish() error {
 			reviews, verdicts = append(reviews, r.Review), append(verdicts, r.refusals)
 		}
 	}
-	n.in.Report(reviews, verdicts)
+	if len(reviews) > 0 {
+		n.in.Report(reviews, verdicts)
+	}
 	here, err := os.Getwd()
 	if err != nil {
 		return err
@@ -154,7 +224,11 @@ func (n *generation) finish() error {
 		return err
 	}
 	if n.failed != nil {
-		if !n.mistakes.Empty() {
+		switch {
+		case n.mistakes.Empty():
+		case n.report != nil:
+			n.report.Mistakes = n.mistakes.Entries(here)
+		default:
 			n.mistakes.Print(n.stderr, here)
 		}
 		return n.failed
@@ -162,16 +236,16 @@ func (n *generation) finish() error {
 	if !n.mistakes.Empty() {
 		return &mistakesError{list: &n.mistakes, dir: here}
 	}
-	var out output
-	for i, step := range n.plan.steps {
-		out.add(step.rule, n.rendered[i])
+	changed, err := n.out.write(n.stdout)
+	if n.report != nil {
+		n.report.Changed = relative(changed)
 	}
-	if err := out.write(n.stdout); err != nil {
+	if err != nil {
 		return err
 	}
-	if n.entry != nil && judged && out.stdout.Len() == 0 {
+	if n.entry != nil && judged && n.out.stdout.Len() == 0 {
 		// A run that cannot be remembered is one that the next run repeats.
-		_ = n.entry.Save(warnings, n.plan.dependencies(n.source, &out))
+		_ = n.entry.Save(warnings, n.dependencies)
 	}
 	return nil
 }
@@ -181,6 +255,11 @@ func (n *generation) warn(here string) (string, error) {
 	if n.settings.strict {
 		n.mistakes.Add(n.doubts.Sorted()...)
 		return "", nil
+	}
+	if n.report != nil {
+		n.report.Warnings = n.doubts.Entries(here)
+		saved, err := json.Marshal(n.report.Warnings)
+		return string(saved), err
 	}
 	if n.doubts.Empty() {
 		return "", nil

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/operon-dev/operon/cmd/operon/generate"
@@ -90,6 +91,11 @@ func (g *grammar) plan(args []string) (*plan, error) {
 		return nil, fmt.Errorf("output:%s: the generator %s is not asked for: add %s", name, name, name)
 	}
 	return p, nil
+}
+
+// printsArtifacts tells that something generated goes to standard output.
+func (p *plan) printsArtifacts() bool {
+	return slices.ContainsFunc(p.steps, func(s step) bool { return s.rule == stdout{} })
 }
 
 func (g *grammar) names() []string {

@@ -12,23 +12,33 @@ import (
 
 // Run is a command line that has been run as far as it goes without a judge.
 type Run struct {
-	stderr io.Writer
-	code   int
-	rest   *generation
+	stdout, stderr io.Writer
+	code           int
+	rest           *generation
+	// report takes what there is to say; nil where that is text.
+	report *Report
 }
 
 // Begin runs a command line. It ends before anything is written if there are definitions that only a judge can tell about, and none has done
 // so before.
 func Begin(args []string, stdout, stderr io.Writer) *Run {
-	r := &Run{stderr: stderr}
+	r := &Run{stdout: stdout, stderr: stderr}
 	var err error
-	r.rest, err = execute(context.Background(), args, stdout, stderr)
-	r.conclude(err)
+	if r.rest, err = r.execute(context.Background(), args, stdout, stderr); r.rest == nil {
+		r.conclude(err)
+	}
 	return r
 }
 
 // Unjudged tells that a judge is needed to finish the run.
-func (r *Run) Unjudged() bool { return r.rest != nil }
+func (r *Run) Unjudged() bool { return r.rest != nil && r.rest.unjudged() }
+
+// Settle finds definitions that need no judge, because nothing but their rules can be wrong and the check says that these are right.
+func (r *Run) Settle(check generate.RulesCheck) {
+	if r.rest != nil {
+		r.rest.settle(context.Background(), check)
+	}
+}
 
 // End does what is left to be done, and returns the exit code. Without a judge, definitions are written unseen.
 func (r *Run) End(judge generate.Judge) int {
@@ -39,24 +49,33 @@ func (r *Run) End(judge generate.Judge) int {
 			err = n.ask(context.Background(), judge)
 		}
 		if err == nil {
-			err = n.finish()
+			err = n.finish(context.Background())
 		}
 		r.conclude(err)
 	}
 	return r.code
 }
 
+// conclude says how the run ended.
 func (r *Run) conclude(err error) {
-	if err == nil {
-		return
+	if err != nil {
+		r.code = 1
 	}
-	r.code = 1
 	var mistakes *mistakesError
-	if errors.As(err, &mistakes) {
+	switch {
+	case r.report != nil:
+		if err != nil {
+			r.report.fail(err)
+		}
+		if err := r.report.Print(r.stdout); err != nil {
+			r.code = 1
+			fmt.Fprintln(r.stderr, "controller-gen:", err)
+		}
+	case errors.As(err, &mistakes):
 		mistakes.print(r.stderr)
-		return
+	case err != nil:
+		fmt.Fprintln(r.stderr, "controller-gen:", err)
 	}
-	fmt.Fprintln(r.stderr, "controller-gen:", err)
 }
 
 // mistakesError says that the source is wrong.

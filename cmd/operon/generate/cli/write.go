@@ -47,8 +47,8 @@ func (o *output) add(r rule, all []generate.Artifact) {
 	}
 }
 
-// write writes all files whose content is new. It prepares every one of them before it puts the first in place.
-func (o *output) write(w io.Writer) (err error) {
+// write writes all files whose content is new, and returns their paths. It prepares every one of them before it puts the first in place.
+func (o *output) write(w io.Writer) (changed []string, err error) {
 	type prepared struct{ temporary, path string }
 	var ready []prepared
 	defer func() {
@@ -59,17 +59,17 @@ func (o *output) write(w io.Writer) (err error) {
 	for _, path := range o.order {
 		same, exists, mode, err := unchanged(path, o.files[path])
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if same {
 			continue
 		}
 		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-			return err
+			return nil, err
 		}
 		temporary, err := os.OpenFile(path+".operon-new", os.O_CREATE|os.O_TRUNC|os.O_WRONLY, mode)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		ready = append(ready, prepared{temporary.Name(), path})
 		_, err = temporary.Write(o.files[path])
@@ -78,17 +78,18 @@ func (o *output) write(w io.Writer) (err error) {
 			err = errors.Join(err, temporary.Chmod(mode))
 		}
 		if err := errors.Join(err, temporary.Close()); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	for len(ready) > 0 {
 		if err := os.Rename(ready[0].temporary, ready[0].path); err != nil {
-			return err
+			return changed, err
 		}
+		changed = append(changed, ready[0].path)
 		ready = slices.Delete(ready, 0, 1)
 	}
 	_, err = w.Write(o.stdout.Bytes())
-	return err
+	return changed, err
 }
 
 // unchanged reports whether a file has the content already, whether it exists, and the mode for a new one in its place.

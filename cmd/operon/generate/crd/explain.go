@@ -32,10 +32,8 @@ func (e *explainer) explain(r generate.Refusal) {
 	if strings.HasPrefix(r.Path, "status.") {
 		return // it is about what follows from the rest
 	}
-	if strings.Contains(r.Detail, "api-approved.kubernetes.io") {
-		e.doubt(e.def.mistake("the group "+e.def.Group+" is Kubernetes' own, and the API server wants to know who approved of the kind",
-			`add +kubebuilder:metadata:annotations="api-approved.kubernetes.io=<the pull request, or unapproved and a reason>"`))
-		return
+	if strings.Contains(r.Detail, approval) {
+		return // a doubt already
 	}
 	if r.Path == "metadata.name" && e.has("a DNS-1035 label must") {
 		return // the name is made of the one that is wrong

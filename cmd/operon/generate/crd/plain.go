@@ -5,39 +5,42 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/operon-dev/operon/cmd/operon/generate"
 )
 
-// plain tells definitions that the API server accepts for sure. It looks for the few things that most definitions are made of, and leaves the
-// judgement of all else to the API server's own code, which takes longer to start than to generate a project. So it must never
-// be wrong about what is plain, and may be about what is not.
+// plain tells definitions that the API server accepts for sure, but for rules that they may have. It looks for the few things that most
+// definitions are made of, and leaves the judgement of all else to the API server's own code, which takes longer to start than to generate a
+// project. So it must never be wrong about what is plain, and may be about what is not.
 type plain struct {
 	patterns map[string]bool
+	// rules tells that there are some.
+	rules bool
 }
 
-func (def *Definition) plain() bool {
+func (def *Definition) plain() (ok, rules bool) {
 	names := append([]string{def.Plural, def.Singular, strings.ToLower(def.Kind), strings.ToLower(def.List)}, def.ShortNames...)
 	names = append(names, def.Categories...)
 	for _, v := range def.Versions {
 		names = append(names, v.Name)
 	}
 	if slices.ContainsFunc(names, func(name string) bool { return len(name) > 63 || !label.MatchString(name) }) || def.Kind == def.List {
-		return false
+		return false, false
 	}
-	if len(def.Group) > 200 || !domain.MatchString(def.Group) || strings.HasSuffix(def.Group, ".k8s.io") || strings.HasSuffix(def.Group, ".kubernetes.io") {
-		return false
+	if len(def.Group) > 200 || !domain.MatchString(def.Group) {
+		return false, false
 	}
 	if def.Scope != "Cluster" && def.Scope != "Namespaced" || !plainMetadata(def.Annotations, def.Labels) {
-		return false
+		return false, false
 	}
-	p := plain{patterns: map[string]bool{}}
+	p := &plain{patterns: map[string]bool{}}
 	for i, v := range def.Versions {
 		if slices.ContainsFunc(def.Versions[:i], func(other *Version) bool { return other.Name == v.Name }) || !p.version(v) {
-			return false
+			return false, false
 		}
 	}
-	return true
+	return true, p.rules
 }
 
 func plainMetadata(annotations, labels map[string]string) bool {
@@ -61,13 +64,16 @@ var (
 	label  = regexp.MustCompile(`^[a-z]([-a-z0-9]*[a-z0-9])?$`)
 	domain = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*(\.[a-z0-9]+(-[a-z0-9]+)*)+$`)
 
+	warning = regexp.MustCompile(`^[ -~]{1,256}$`)
+	member  = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9]*$`)
+
 	columnTypes   = []string{"integer", "number", "string", "boolean", "date"}
 	columnFormats = []string{"", "int32", "int64", "float", "double", "byte", "date", "date-time", "password"}
 	jsonTypes     = []string{"string", "integer", "number", "boolean", "array", "object"}
 )
 
-func (p plain) version(v *Version) bool {
-	if v.Warning != nil || len(v.Selectable) > 0 {
+func (p *plain) version(v *Version) bool {
+	if v.Warning != nil && !(v.Deprecated && warning.MatchString(*v.Warning)) || !plainSelectable(v) {
 		return false
 	}
 	for _, c := range v.Columns {
@@ -93,11 +99,34 @@ func (p plain) version(v *Version) bool {
 		return false
 	}
 	// The root of a schema has restrictions of its own: nothing but an object with properties is free of them.
-	root.Description, root.Properties, root.Required, root.from = "", nil, nil, nil
+	p.rules = p.rules || len(root.Validations) > 0
+	root.Description, root.Properties, root.Required, root.Validations, root.from = "", nil, nil, nil, nil
 	return reflect.DeepEqual(root, Schema{Type: "object"}) && p.properties(v.Schema)
 }
 
-func (p plain) properties(s *Schema) bool {
+// plainSelectable tells fields for selectors that lead to values through nothing but properties.
+func plainSelectable(v *Version) bool {
+	seen := map[string]bool{"": true}
+	for _, f := range v.Selectable {
+		path := f.JSONPath
+		names, at := strings.Split(path, "."), v.Schema
+		if seen[path] || len(names) < 2 || names[0] != "" || names[1] == "metadata" {
+			return false
+		}
+		seen[path] = true
+		for _, name := range names[1:] {
+			if at = at.Properties[name]; at == nil || !member.MatchString(name) {
+				return false
+			}
+		}
+		if at.Type != "string" && at.Type != "boolean" && at.Type != "integer" {
+			return false
+		}
+	}
+	return len(v.Selectable) <= 8
+}
+
+func (p *plain) properties(s *Schema) bool {
 	for _, property := range s.Properties {
 		if !p.schema(property) {
 			return false
@@ -106,7 +135,7 @@ func (p plain) properties(s *Schema) bool {
 	return true
 }
 
-func (p plain) schema(s *Schema) bool {
+func (p *plain) schema(s *Schema) bool {
 	preserves := s.PreserveUnknownFields != nil
 	switch {
 	case s.IntOrString:
@@ -125,7 +154,8 @@ func (p plain) schema(s *Schema) bool {
 	if s.EmbeddedResource && (s.Type != "object" || !preserves || len(s.Properties) > 0 || s.AdditionalProperties != nil) {
 		return false
 	}
-	if s.UniqueItems || len(s.Validations) > 0 || s.MultipleOf != nil && *s.MultipleOf <= 0 {
+	p.rules = p.rules || len(s.Validations) > 0
+	if s.UniqueItems || s.MultipleOf != nil && *s.MultipleOf <= 0 {
 		return false
 	}
 	if s.Default != nil && s.Default.V != nil && !p.accepts(s, s.Default.V) {
@@ -135,7 +165,7 @@ func (p plain) schema(s *Schema) bool {
 		return false
 	}
 	for _, part := range s.AllOf {
-		if part.Default != nil || part.Pattern != "" && !p.pattern(part.Pattern) {
+		if part.Default != nil || len(part.Validations) > 0 || part.Pattern != "" && !p.pattern(part.Pattern) {
 			return false
 		}
 	}
@@ -143,7 +173,7 @@ func (p plain) schema(s *Schema) bool {
 }
 
 // intOrString tells the one form of alternatives that such schemas have.
-func (p plain) intOrString(s *Schema) bool {
+func (p *plain) intOrString(s *Schema) bool {
 	if s.MapType != "" || s.ListType != "" || s.Items != nil || len(s.Properties) > 0 {
 		return false
 	}
@@ -151,8 +181,8 @@ func (p plain) intOrString(s *Schema) bool {
 }
 
 // accepts tells a value that the schema accepts for sure, and that pruning leaves as it is. What the checks of this package refuse has been reported.
-func (p plain) accepts(s *Schema, value any) bool {
-	if s.IntOrString || len(s.AllOf) > 0 || s.Format != "" && s.Type == "string" || s.MinProperties != nil || s.MaxProperties != nil {
+func (p *plain) accepts(s *Schema, value any) bool {
+	if s.IntOrString || len(s.AllOf) > 0 || s.Type == "string" && !formatted(s.Format, value) || s.MinProperties != nil || s.MaxProperties != nil {
 		return false
 	}
 	switch v := generate.Plain(value).(type) {
@@ -168,7 +198,7 @@ func (p plain) accepts(s *Schema, value any) bool {
 		}
 		return s.Type == "object" && refuses(s, v, "") == ""
 	case []any:
-		if len(v) > 0 && s.ListType != "" && s.ListType != "atomic" || s.Items == nil {
+		if s.Items == nil || s.ListType == "set" && len(v) > 0 || s.ListType == "map" && !distinct(v, s.ListMapKeys) {
 			return false
 		}
 		return s.Type == "array" && refuses(s, v, "") == "" && !slices.ContainsFunc(v, func(item any) bool { return !p.accepts(s.Items, item) })
@@ -180,7 +210,38 @@ func (p plain) accepts(s *Schema, value any) bool {
 	return s.Type != "" && s.Type != "object" && s.Type != "array" && refuses(s, generate.Plain(value), "") == ""
 }
 
-func (p plain) pattern(text string) bool {
+// formatted tells a text that has a format for sure: the one in which times are written most.
+func formatted(format string, value any) bool {
+	if format != "date-time" {
+		return format == ""
+	}
+	text, ok := value.(string)
+	_, err := time.Parse("2006-01-02T15:04:05Z", text)
+	return ok && err == nil
+}
+
+// distinct tells elements of which no two have the same keys, all of them texts.
+func distinct(elements []any, keys []string) bool {
+	seen := map[string]bool{}
+	for _, element := range elements {
+		fields, _ := generate.Plain(element).(map[string]any)
+		var id strings.Builder
+		for _, key := range keys {
+			text, ok := fields[key].(string)
+			if !ok {
+				return false
+			}
+			id.WriteString(text + "\x00")
+		}
+		if seen[id.String()] {
+			return false
+		}
+		seen[id.String()] = true
+	}
+	return true
+}
+
+func (p *plain) pattern(text string) bool {
 	ok, known := p.patterns[text]
 	if !known {
 		_, err := regexp.Compile(text)
@@ -190,7 +251,7 @@ func (p plain) pattern(text string) bool {
 	return ok
 }
 
-func (p plain) list(s *Schema) bool {
+func (p *plain) list(s *Schema) bool {
 	if s.Type != "array" {
 		return s.Items == nil && s.ListType == "" && len(s.ListMapKeys) == 0
 	}
@@ -212,7 +273,7 @@ func (p plain) list(s *Schema) bool {
 	return what == "" && len(slices.Compact(keys)) == len(s.ListMapKeys)
 }
 
-func (p plain) object(s *Schema) bool {
+func (p *plain) object(s *Schema) bool {
 	if s.AdditionalProperties != nil && (len(s.Properties) > 0 || s.Type != "object" || !p.schema(s.AdditionalProperties)) {
 		return false
 	}

@@ -2,6 +2,7 @@ package crd
 
 import (
 	"encoding/json"
+	"net/url"
 	"regexp"
 	"strconv"
 	"strings"
@@ -12,14 +13,22 @@ import (
 
 // review puts a definition before the API server's own checks, unless it is plain.
 func (g *Generator) review(in *generate.Input, def *Definition) {
-	if in.Review == nil || def.plain() {
+	if in.Review == nil {
+		return
+	}
+	if !def.approved() {
+		in.Doubt(def.mistake("the group "+def.Group+" is Kubernetes' own, and the API server wants to know who approved of the kind",
+			`add +kubebuilder:metadata:annotations="`+approval+`=<the pull request, or unapproved and a reason>"`))
+	}
+	plain, rules := def.plain()
+	if plain && !rules {
 		return
 	}
 	object, err := json.Marshal(def.bare(g))
 	if err != nil {
 		return // what cannot be written is an error where it is written
 	}
-	in.Review(generate.Review{Object: object, Explain: func(refusals []generate.Refusal) (mistakes, doubts []diag.Mistake) {
+	in.Review(generate.Review{Object: object, OnlyRules: plain, Explain: func(refusals []generate.Refusal) (mistakes, doubts []diag.Mistake) {
 		e := &explainer{in: in, def: def, refusals: refusals}
 		// What makes a rule expensive by itself says more than what it adds to the sum: of two mistakes at the same place, the first is reported.
 		for _, sum := range []bool{false, true} {
@@ -31,6 +40,18 @@ func (g *Generator) review(in *generate.Input, def *Definition) {
 		}
 		return e.mistakes, e.doubts
 	}})
+}
+
+// approval is the annotation that names the approval of a kind in a group of Kubernetes.
+const approval = "api-approved.kubernetes.io"
+
+var protected = regexp.MustCompile(`(^|\.)(k8s|kubernetes)\.io$`)
+
+// approved tells that the definition has the approval that it needs, if any. It often comes with what a project patches in.
+func (def *Definition) approved() bool {
+	value := def.Annotations[approval]
+	at, err := url.ParseRequestURI(value)
+	return !protected.MatchString(def.Group) || strings.HasPrefix(value, "unapproved") || err == nil && at.Host != "" && at.Scheme != ""
 }
 
 // bare is the definition without what is for readers only, so that a change of a comment is none.

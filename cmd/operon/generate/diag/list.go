@@ -7,7 +7,6 @@ import (
 	"go/token"
 	"io"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -92,11 +91,7 @@ func (l *List) Print(w io.Writer, dir string) {
 			fmt.Fprintln(w, m.text())
 			continue
 		}
-		shown := m.Pos
-		if rel, err := filepath.Rel(dir, name); err == nil && filepath.IsLocal(rel) {
-			shown.Filename = rel
-		}
-		fmt.Fprintf(w, "%s: %s\n", shown, m.text())
+		fmt.Fprintf(w, "%s: %s\n", shown(m.Pos, dir), m.text())
 		if _, read := lines[name]; !read {
 			data, err := os.ReadFile(name)
 			if err != nil {

@@ -20,7 +20,7 @@ var controllerGen, operon difftest.Program
 
 func TestMain(m *testing.M) {
 	if os.Getenv(asProgram) != "" {
-		run := cli.Begin(append([]string{"--version-annotation=" + difftest.Version}, os.Args[1:]...), os.Stdout, os.Stderr)
+		run := cli.Begin(os.Args[1:], os.Stdout, os.Stderr)
 		os.Exit(run.End(admit.Judge))
 	}
 	os.Exit(run(m))

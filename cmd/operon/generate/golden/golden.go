@@ -60,6 +60,31 @@ func TestJudged(t *testing.T, pattern string, generator generate.Generator, judg
 	}
 }
 
+// module is what an archive without a go.mod gets: one, and what of the API machinery a kind needs.
+const module = `
+-- go.mod --
+module example.com/m
+
+go 1.26
+
+require k8s.io/apimachinery v0.0.0
+
+replace k8s.io/apimachinery => ./apimachinery
+-- apimachinery/go.mod --
+module k8s.io/apimachinery
+
+go 1.26
+-- apimachinery/pkg/apis/meta/v1/types.go --
+package v1
+
+type TypeMeta struct {
+	Kind       string ` + "`json:\"kind,omitempty\"`" + `
+	APIVersion string ` + "`json:\"apiVersion,omitempty\"`" + `
+}
+
+type ObjectMeta struct{}
+`
+
 // Render runs a generator over the files of a module, of which go.mod may be left out, and returns the want files.
 func Render(t *testing.T, files []txtar.File, generator generate.Generator) []txtar.File {
 	t.Helper()
@@ -69,7 +94,9 @@ func Render(t *testing.T, files []txtar.File, generator generate.Generator) []tx
 func render(t *testing.T, files []txtar.File, generator generate.Generator, judge generate.Judge) []txtar.File {
 	t.Helper()
 	dir := t.TempDir()
-	files = append([]txtar.File{{Name: "go.mod", Data: []byte("module example.com/m\n\ngo 1.26\n")}}, files...)
+	if !slices.ContainsFunc(files, func(f txtar.File) bool { return f.Name == "go.mod" }) {
+		files = append(txtar.Parse([]byte(module)).Files, files...)
+	}
 	for _, f := range files {
 		name := filepath.Join(dir, filepath.FromSlash(f.Name))
 		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {

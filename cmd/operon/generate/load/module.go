@@ -34,6 +34,7 @@ type resolver struct {
 
 	listOnce sync.Once
 	listed   map[string]string // import path to directory, as the go command says
+	unlisted map[string]string // import path to what the go command has against it
 	listErr  error
 }
 

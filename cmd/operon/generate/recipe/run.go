@@ -1,7 +1,9 @@
 package recipe
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -13,6 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/operon-dev/operon/cmd/operon/generate/cli"
 	"github.com/operon-dev/operon/cmd/operon/scaffold/project"
 )
 
@@ -44,9 +47,35 @@ func Run(ctx context.Context, operon, root string, stderr io.Writer) error {
 	return nil
 }
 
+// report carries out the recipes as Run does, and returns what became of them for programs. The first with mistakes is the last.
+func report(ctx context.Context, operon, root string, stderr io.Writer) (cli.Report, error) {
+	all := cli.NewReport()
+	recipes, err := Of(root)
+	if err != nil {
+		return all, err
+	}
+	for _, recipe := range recipes {
+		cmd := exec.CommandContext(ctx, operon, append([]string{"controller-gen", "--output=json"}, recipe...)...)
+		cmd.Dir, cmd.Stderr = root, stderr
+		out, err := cmd.Output()
+		if err != nil && !errors.As(err, new(*exec.ExitError)) {
+			return all, fmt.Errorf("generators: %w", err)
+		}
+		var one cli.Report
+		if jsonErr := json.Unmarshal(out, &one); jsonErr != nil {
+			return all, errors.Join(context.Cause(ctx), fmt.Errorf("generators: %w", cmp.Or(err, jsonErr)))
+		}
+		if all.Add(one); err != nil {
+			return all, ErrMistakes
+		}
+	}
+	return all, nil
+}
+
 // NewCommand returns "operon generate".
 func NewCommand() *cobra.Command {
 	var show bool
+	var output string
 	cmd := &cobra.Command{
 		Use:   "generate",
 		Short: "Generate the project's code and manifests",
@@ -63,7 +92,10 @@ operon controller-gen takes the generators' own arguments.`,
   operon generate
 
   # Which calls of controller-gen these are
-  operon generate --show`,
+  operon generate --show
+
+  # What was changed, or is wrong, for an editor
+  operon generate -o json`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				return fmt.Errorf("operon generate takes no arguments: %q is not one; operon controller-gen takes generators and paths", args[0])
@@ -71,6 +103,9 @@ operon controller-gen takes the generators' own arguments.`,
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if output != "text" && output != "json" {
+				return fmt.Errorf("--output %q: give text or json", output)
+			}
 			p, err := project.Find(".")
 			if err != nil {
 				return err
@@ -88,9 +123,14 @@ operon controller-gen takes the generators' own arguments.`,
 			}
 			ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGINT, syscall.SIGTERM)
 			defer stop()
-			return Run(ctx, operon, p.Root(), cmd.ErrOrStderr())
+			if output == "text" {
+				return Run(ctx, operon, p.Root(), cmd.ErrOrStderr())
+			}
+			all, err := report(ctx, operon, p.Root(), cmd.ErrOrStderr())
+			return errors.Join(err, all.Print(cmd.OutOrStdout()))
 		},
 	}
+	cmd.Flags().StringVarP(&output, "output", "o", "text", "text, or json for one object with the changed files, the mistakes and the warnings")
 	cmd.Flags().BoolVar(&show, "show", false, "print the calls of controller-gen that this is, and do nothing")
 	return cmd
 }

@@ -4,7 +4,7 @@
 // generators takes. Go initialises packages in the order of their import paths as soon as what they import is; this one, which imports
 // no package of Kubernetes, comes before those. So the command imports it for its effect, and a run of the generators is over before the
 // others begin. A run that Kubernetes' packages are needed for, because a definition has rules that nobody has judged yet, stops before anything
-// is written, and main ends it.
+// is written. Package settle ends it where rules are all that there is to judge and they are right, and main does otherwise.
 //
 // Guaranteed: a process that is called neither with the verb nor by its name is left alone. Not guaranteed: that nothing at all was initialised before; main
 // runs the verb as well, should the order ever be another.
@@ -12,40 +12,54 @@ package start
 
 import (
 	"os"
-	"path/filepath"
-	"strings"
 
 	"github.com/operon-dev/operon/cmd/operon/generate"
 	"github.com/operon-dev/operon/cmd/operon/generate/cli"
+	"github.com/operon-dev/operon/cmd/operon/generate/start/early"
 )
 
 func init() {
-	const name = "controller-gen"
-	var args []string
-	switch {
-	case len(os.Args) > 0 && strings.TrimSuffix(filepath.Base(os.Args[0]), ".exe") == name:
-		args = os.Args[1:]
-	case len(os.Args) > 1 && os.Args[1] == name:
-		args = os.Args[2:]
-	default:
+	args, ok := early.Arguments()
+	if !ok {
 		return
 	}
-	releasePages()
+	early.Initialised()
 	run := cli.Begin(args, os.Stdout, os.Stderr)
 	if !run.Unjudged() {
 		os.Exit(run.End(nil))
 	}
-	begun = run
+	begun, initialised = run, early.ProgramPages().KeepReleased(early.Often)
 }
 
-// begun is a run that waits for a judge: for the packages that Go initialises after this one.
-var begun *cli.Run
+// begun is a run that waits for a judge: for the packages that Go initialises after this one. initialised is to be called when they are.
+var (
+	begun       *cli.Run
+	initialised func()
+)
+
+// Settle has a check look at what the run that this package began waits for, and exits when that is all. Without such a run it does nothing.
+func Settle(check generate.RulesCheck, exit func(code int)) {
+	if begun == nil {
+		return
+	}
+	initialised()
+	pages := early.ProgramPages()
+	judged := pages.KeepReleased(5 * early.Often)
+	begun.Settle(check)
+	judged()
+	if !begun.Unjudged() {
+		exit(begun.End(nil))
+	}
+	initialised = pages.KeepReleased(early.Often)
+}
 
 // End finishes the run that this package began with these arguments, or begins one now, and returns the exit code.
 func End(args []string, judge generate.Judge) int {
 	run := begun
 	if run == nil {
 		run = cli.Begin(args, os.Stdout, os.Stderr)
+	} else {
+		initialised()
 	}
 	return run.End(judge)
 }

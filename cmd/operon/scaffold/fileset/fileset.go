@@ -186,7 +186,7 @@ func (s *Set) Commit() error {
 			for _, done := range slices.Backward(changes[:i+1]) {
 				err = errors.Join(err, s.put(done.Path, s.files[done.Path].was))
 			}
-			return err
+			return fmt.Errorf("%w: nothing is changed; make the project's directory writable, or see that there is space", err)
 		}
 	}
 	return nil

@@ -5,5 +5,6 @@
 //
 // # Guarantees
 //
-// A requirement or a hash that a project has already is kept; a version is only ever raised.
+// A requirement or a hash that a project has already is kept; a version is only ever raised. Not guaranteed: that nothing is required which the
+// project could do without; `go mod tidy` finds that out.
 package gomodule

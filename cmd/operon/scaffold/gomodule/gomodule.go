@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"golang.org/x/mod/modfile"
-	"golang.org/x/mod/module"
 	"golang.org/x/mod/semver"
 
 	"github.com/operon-dev/operon/cmd/operon/scaffold/origin"
@@ -39,40 +38,12 @@ func Require(mod, sum, repo string, from origin.Origin) (newMod, newSum string, 
 			return "", "", err
 		}
 	}
-	wanted, err := modfile.Parse("snapshot.mod", snapshotMod, nil)
+	known, sums, err := needs(from.Dir)
 	if err != nil {
 		return "", "", err
 	}
-	sums := []string{sum, snapshotSum}
-	requires := wanted.Require
-	if from.Dir != "" {
-		library, librarySum, err := read(from.Dir)
-		if err != nil {
-			return "", "", err
-		}
-		for _, r := range library.Require {
-			r.Indirect = true
-			requires = append(requires, r)
-		}
-		sums = append(sums, librarySum)
-	}
-	if file.Go == nil || semver.Compare("v"+file.Go.Version, "v"+wanted.Go.Version) < 0 {
-		if err := file.AddGoStmt(wanted.Go.Version); err != nil {
-			return "", "", err
-		}
-	}
-	merged := map[string]*modfile.Require{}
-	for _, r := range slices.Concat(file.Require, requires) {
-		have := merged[r.Mod.Path]
-		if have == nil {
-			// A line of its own, since r's is in another file.
-			merged[r.Mod.Path] = &modfile.Require{Mod: r.Mod, Indirect: r.Indirect}
-			continue
-		}
-		have.Indirect = have.Indirect && r.Indirect
-		if semver.Compare(r.Mod.Version, have.Mod.Version) > 0 {
-			have.Mod.Version = r.Mod.Version
-		}
+	if _, err := raiseGo(file, known); err != nil {
+		return "", "", err
 	}
 	version := unpublished
 	if from.Version != "" {
@@ -80,13 +51,16 @@ func Require(mod, sum, repo string, from origin.Origin) (newMod, newSum string, 
 	} else if err := file.AddReplace(origin.Library, "", from.Dir, ""); err != nil {
 		return "", "", err
 	}
-	merged[origin.Library] = &modfile.Require{Mod: module.Version{Path: origin.Library, Version: version}}
-	file.SetRequireSeparateIndirect(slices.SortedFunc(maps.Values(merged), func(a, b *modfile.Require) int {
-		return strings.Compare(a.Mod.Path, b.Mod.Path)
-	}))
-	file.Cleanup()
-	out, err := file.Format()
-	return string(out), mergeSums(sums...), err
+	if err := file.AddRequire(origin.Library, version); err != nil {
+		return "", "", err
+	}
+	newMod, err = require(file, known.Require)
+	return newMod, mergeSums(append(sums, sum)...), err
+}
+
+// sorted is a list of requirements by their paths.
+func sorted(merged map[string]*modfile.Require) []*modfile.Require {
+	return slices.SortedFunc(maps.Values(merged), func(a, b *modfile.Require) int { return strings.Compare(a.Mod.Path, b.Mod.Path) })
 }
 
 func read(dir string) (*modfile.File, string, error) {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"golang.org/x/mod/modfile"
 
 	"github.com/operon-dev/operon/cmd/operon/scaffold/origin"
@@ -81,6 +82,70 @@ func TestAReleasedLibraryIsNotReplaced(t *testing.T) {
 	if err != nil || strings.Contains(mod, "replace") || versions(t, mod)[origin.Library] != "v1.2.3" {
 		t.Errorf("%v\n%s", err, mod)
 	}
+}
+
+func TestRaiseBringsAProjectToWhatAScaffoldOfNowNeeds(t *testing.T) {
+	from := checkout(t)
+	other := checkout(t)
+	fresh, sum, err := Require("", "", "example.com/p", from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	k8s := "k8s.io/api " + versions(t, fresh)["k8s.io/api"]
+	published := origin.Origin{Version: "v1.2.3"}
+	requires := origin.Library + " " + unpublished
+	for _, tt := range []struct {
+		name     string
+		from     origin.Origin
+		old, new string // what of a fresh project is otherwise, and what becomes of it
+	}{
+		{"nothing to do", from, "", ""},
+		{"a lower requirement", from, strings.Replace(fresh, k8s, "k8s.io/api v0.30.0", 1), fresh},
+		{"a lower Go", from, strings.Replace(fresh, "\ngo 1.26", "\ngo 1.20", 1), fresh},
+		{"a checkout that is gone", from, strings.Replace(fresh, from.Dir, "/nowhere", 1), fresh},
+		{"another checkout, which is a person's", other, "", ""},
+		{"something newer of a person's", from, strings.Replace(fresh, k8s, "k8s.io/api v0.999.0", 1), ""},
+		{"something tidied away", from, strings.Replace(fresh, "\t"+k8s+"\n", "", 1), ""},
+		{"a library that is published now", published, fresh, without(t, strings.Replace(fresh, requires, origin.Library+" v1.2.3", 1))},
+		{"a lower version of the library", published, without(t, strings.Replace(fresh, requires, origin.Library+" v1.0.0", 1)),
+			without(t, strings.Replace(fresh, requires, origin.Library+" v1.2.3", 1))},
+		{"a version of the library that a person replaces", published, strings.Replace(fresh, requires, origin.Library+" v1.0.0", 1), ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if tt.old == "" {
+				tt.old = fresh
+			} else if tt.old == fresh && tt.new != fresh && tt.from != published {
+				t.Fatal("the test changes nothing")
+			}
+			if tt.new == "" {
+				tt.new = tt.old
+			}
+			mod, newSum, err := Raise(tt.old, sum, t.TempDir(), tt.from)
+			if diff := cmp.Diff(tt.new, mod); err != nil || diff != "" || newSum != sum {
+				t.Errorf("Raise: %v (-want +got)\n%s", err, diff)
+			}
+		})
+	}
+}
+
+// without is a go.mod without its replacements.
+func without(t *testing.T, mod string) string {
+	t.Helper()
+	file, err := modfile.Parse("go.mod", []byte(mod), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range file.Replace {
+		if err := file.DropReplace(r.Old.Path, r.Old.Version); err != nil {
+			t.Fatal(err)
+		}
+	}
+	file.Cleanup()
+	out, err := file.Format()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(out)
 }
 
 func TestRuntimeOfAProject(t *testing.T) {

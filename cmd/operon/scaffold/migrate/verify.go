@@ -66,7 +66,8 @@ func (p *Plan) verify(ctx context.Context, opts Options, say func(string)) error
 	if tidyErr != nil {
 		return fmt.Errorf("nothing is changed, since go.mod can't be completed: %w: see that Go can get modules, or leave the rest to be compiled by yourself with --no-build", tidyErr)
 	}
-	message := "nothing is changed, since the result does not compile:\n" + indent(buildErr.Error()) + "\nmend that in the project as it is, if that can be, or have everything else moved with --no-build and mend it then"
+	say(buildErr.Error())
+	message := "nothing is changed, since the result does not compile: mend that in the project as it is, if that can be, or have everything else moved with --no-build and mend it then"
 	if advice != "" {
 		message += "; " + advice + ": try --compat first"
 	}
@@ -198,8 +199,6 @@ func (t trial) plain(said string) string {
 	}
 	return strings.Join(lines, "\n")
 }
-
-func indent(text string) string { return "  " + strings.ReplaceAll(text, "\n", "\n  ") }
 
 func lastLine(err error) error {
 	if err == nil {

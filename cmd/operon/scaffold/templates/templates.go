@@ -10,7 +10,7 @@ import (
 	"text/template"
 )
 
-//go:embed init api webhook
+//go:embed init api webhook main
 var files embed.FS
 
 // A Set is the templates of one scaffold. The zero value is the one of this command.

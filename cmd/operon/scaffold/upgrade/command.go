@@ -2,10 +2,12 @@ package upgrade
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/operon-dev/operon/cmd/operon/scaffold/fileset"
 	"github.com/operon-dev/operon/cmd/operon/scaffold/project"
 	"github.com/operon-dev/operon/cmd/operon/scaffold/review"
 )
@@ -15,7 +17,8 @@ may have a better Makefile, main or config to begin with.
 
 Each scaffolded file is merged three ways: what the scaffold of then made, what that of now makes, and what is in the project. What only
 you changed stays, what only the scaffold changed is changed, and where both changed the same lines both are left in the file, between
-<<<<<<< and >>>>>>>, for you to settle; such files are listed, and the exit code is not 0. Files that you deleted stay deleted.
+<<<<<<< and >>>>>>>, for you to settle; such files are listed, and the exit code is not 0. Files that you deleted stay deleted. What
+go.mod requires is raised to what the scaffold of now needs, and never lowered.
 
 Which scaffold the project was made with is found out by comparing. --from names a directory or a commit that has it untouched, for
 a project that was made by an operon between releases, or by kubebuilder.
@@ -100,6 +103,8 @@ func carryOut(cmd *cobra.Command, plan *Plan, dryRun bool) error {
 		fmt.Fprintln(out, "Nothing is written: operon upgrade without --dry-run does it.")
 	case len(plan.Conflicts) > 0:
 		return fmt.Errorf("%s: settle what is between <<<<<<< and >>>>>>> there, then operon generate and make test", strings.Join(plan.Conflicts, ", "))
+	case slices.Contains(changes, fileset.Change{Path: goMod, Op: fileset.Changed}):
+		fmt.Fprintln(out, "Next: git diff, go mod tidy, operon generate, make test")
 	default:
 		fmt.Fprintln(out, "Next: git diff, operon generate, make test")
 	}

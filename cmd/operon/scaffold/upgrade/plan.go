@@ -47,6 +47,11 @@ type Plan struct {
 	Notes []string
 }
 
+const (
+	goMod = "go.mod"
+	goSum = "go.sum"
+)
+
 // readme is a person's from the first change on.
 const readme = "README.md"
 
@@ -104,7 +109,33 @@ func New(ctx context.Context, p *project.Project, opts Options) (*Plan, error) {
 	} else if plan.Base, base, err = nearest(p.Root(), opts.Known, earlier, theirs); err != nil {
 		return nil, err
 	}
-	return plan, plan.merge(base, theirs)
+	if err := plan.merge(base, theirs); err != nil {
+		return nil, err
+	}
+	return plan, plan.raise(from)
+}
+
+// raise has go.mod require what the newer scaffold needs. The library is that of this command, where it can tell which one that is.
+func (plan *Plan) raise(from origin.Origin) error {
+	if library, err := origin.Find(); err == nil {
+		from = library
+	}
+	mod, err := plan.Set.Read(goMod)
+	if err != nil {
+		return err
+	}
+	sum, err := plan.Set.Read(goSum)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	newMod, newSum, err := gomodule.Raise(mod, sum, plan.Set.Root(), from)
+	if err != nil || newMod == mod {
+		return err
+	}
+	if err := plan.Set.Create(goMod, newMod); err != nil {
+		return err
+	}
+	return plan.Set.Create(goSum, newSum)
 }
 
 // libraryOf is where a project has Operon from.

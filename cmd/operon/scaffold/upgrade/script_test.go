@@ -13,11 +13,11 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/spf13/cobra"
 
 	"github.com/operon-dev/operon/cmd/operon/scaffold"
+	"github.com/operon-dev/operon/cmd/operon/scaffold/internal/scripttest"
 	"github.com/operon-dev/operon/cmd/operon/scaffold/project"
 	"github.com/operon-dev/operon/cmd/operon/scaffold/templates"
 )
@@ -152,30 +152,13 @@ func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
 		Setup: func(env *testscript.Env) error {
-			for name, value := range map[string]string{
-				"GOPROXY": "off", "GOWORK": "off", "GIT_CONFIG_NOSYSTEM": "1", "GIT_CEILING_DIRECTORIES": filepath.Dir(env.WorkDir),
-				"GIT_AUTHOR_NAME": "a", "GIT_AUTHOR_EMAIL": "a@example.com", "GIT_COMMITTER_NAME": "a", "GIT_COMMITTER_EMAIL": "a@example.com",
-			} {
-				env.Setenv(name, value)
-			}
-			return nil
+			err := scripttest.Setup(env)
+			env.Setenv("GOPROXY", "off")
+			return err
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"refused": refused,
-			"commit":  commit,
-			"edit":    replaceIn,
-		},
+		Cmds:                scripttest.Commands(map[string]func(*testscript.TestScript, bool, []string){"edit": replaceIn}),
 		RequireExplicitExec: true,
 	})
-}
-
-// commit commits all files below the current directory of a script.
-func commit(ts *testscript.TestScript, _ bool, _ []string) {
-	if _, err := os.Stat(ts.MkAbs(".git")); err != nil {
-		ts.Check(ts.Exec("git", "init", "-q"))
-	}
-	ts.Check(ts.Exec("git", "add", "-A"))
-	ts.Check(ts.Exec("git", "commit", "-q", "--allow-empty", "-m", "as it is"))
 }
 
 // replaceIn replaces, in the file that is the first argument, the second by the third.
@@ -185,41 +168,4 @@ func replaceIn(ts *testscript.TestScript, _ bool, args []string) {
 		ts.Fatalf("%s has no %q:\n%s", args[0], args[1], text)
 	}
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(strings.Replace(text, args[1], strings.ReplaceAll(args[2], `\n`, "\n"), 1)), 0o644))
-}
-
-// tree is the content of all files below the current directory of a script, but for git's.
-func tree(ts *testscript.TestScript) map[string]string {
-	root := ts.MkAbs(".")
-	all := map[string]string{}
-	ts.Check(fs.WalkDir(os.DirFS(root), ".", func(path string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		if d.IsDir() {
-			if d.Name() == ".git" {
-				return fs.SkipDir
-			}
-			return nil
-		}
-		data, err := os.ReadFile(filepath.Join(root, path))
-		all[path] = string(data)
-		return err
-	}))
-	return all
-}
-
-// refused demands that operon, with the arguments after the first, says one sentence with the first in it, fails and changes nothing.
-func refused(ts *testscript.TestScript, _ bool, args []string) {
-	before := tree(ts)
-	err := ts.Exec("operon", args[1:]...)
-	stderr := ts.ReadFile("stderr")
-	switch {
-	case err == nil:
-		ts.Fatalf("operon %v succeeded", args[1:])
-	case !strings.HasPrefix(stderr, "operon: ") || strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, args[0]):
-		ts.Fatalf("standard error is not one sentence that says %q: %s", args[0], stderr)
-	}
-	if diff := cmp.Diff(before, tree(ts)); diff != "" {
-		ts.Fatalf("files changed (-before +after):\n%s", diff)
-	}
 }

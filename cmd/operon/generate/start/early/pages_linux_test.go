@@ -1,15 +1,17 @@
-package start
+package early
 
 import (
 	"strings"
 	"testing"
+	"time"
 )
 
 func TestTheProgramRunsOnAfterItsPagesAreReleased(t *testing.T) {
-	releasePages()
+	stop := ProgramPages().KeepReleased(time.Millisecond)
 	if got := strings.Repeat("on ", 3); got != "on on on " {
 		t.Errorf("%q", got)
 	}
+	stop()
 }
 
 func TestSpansOfMappingsAreRead(t *testing.T) {
