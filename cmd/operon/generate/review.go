@@ -2,7 +2,9 @@ package generate
 
 import (
 	"context"
+	"fmt"
 	"go/token"
+	"strings"
 
 	"github.com/operon-dev/operon/cmd/operon/generate/diag"
 )
@@ -30,6 +32,26 @@ type Refusal struct {
 	Value string
 }
 
+// Sentence is what the API server says, without the value, which the source shows.
+func (r Refusal) Sentence() string {
+	detail := strings.TrimSpace(r.Detail)
+	switch r.Reason {
+	case "Required value":
+		if detail == "" {
+			return "is missing"
+		}
+		return "is missing: " + detail
+	case "Duplicate value":
+		return fmt.Sprintf("%q is there twice", r.Value)
+	case "Unsupported value":
+		return fmt.Sprintf("cannot be %q: %s", r.Value, detail)
+	}
+	if detail == "" {
+		return "is refused by the API server"
+	}
+	return "is refused by the API server: " + detail
+}
+
 // A Judge tells what the API server would refuse about an object in JSON.
 type Judge func(ctx context.Context, object []byte) ([]Refusal, error)
 
@@ -37,7 +59,7 @@ type Judge func(ctx context.Context, object []byte) ([]Refusal, error)
 type RulesCheck func(ctx context.Context, definitions [][]byte) ([]bool, error)
 
 // Report adds what came of reviews to the mistakes and doubts of the input; verdicts has an element for each review. What the generators have found
-// themselves is not said again, and what is only doubtful is said only where nothing is wrong.
+// themselves is not said again, and what is only doubtful is said only where nothing is wrong. All that it adds is marked as refused.
 func (in *Input) Report(reviews []Review, verdicts [][]Refusal) {
 	type line struct {
 		file string
@@ -57,7 +79,7 @@ func (in *Input) Report(reviews []Review, verdicts [][]Refusal) {
 			if lines[line{m.Pos.Filename, m.Pos.Line}] || places[m.Pos] {
 				continue
 			}
-			places[m.Pos] = true
+			places[m.Pos], m.Refused = true, true
 			in.Mistakes.Add(m)
 		}
 	}
@@ -65,6 +87,7 @@ func (in *Input) Report(reviews []Review, verdicts [][]Refusal) {
 		return
 	}
 	for _, m := range doubts {
+		m.Refused = true
 		in.Doubt(m)
 	}
 }

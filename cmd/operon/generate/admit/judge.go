@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -21,6 +22,9 @@ import (
 func Judge(ctx context.Context, object []byte) ([]generate.Refusal, error) {
 	var external v1.CustomResourceDefinition
 	if err := json.Unmarshal(object, &external); err != nil {
+		if field := new(json.UnmarshalTypeError); errors.As(err, &field) {
+			return []generate.Refusal{{Path: field.Field, Reason: "Invalid value", Detail: fmt.Sprintf("it cannot hold this %s", field.Value)}}, nil
+		}
 		return nil, fmt.Errorf("definition: %w", err)
 	}
 	refusals, err := check(ctx, &external)

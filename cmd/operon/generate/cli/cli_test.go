@@ -254,8 +254,10 @@ type TypeMeta struct{}
 type ObjectMeta struct{}
 `
 
-func TestDefinitionsAreWrittenOnlyWhenTheyAreJudged(t *testing.T) {
-	module(t, ruled)
+// ruledModule makes a module of a source with kinds.
+func ruledModule(t *testing.T, source string) {
+	t.Helper()
+	module(t, source)
 	if err := os.MkdirAll("vendor/k8s.io/apimachinery/pkg/apis/meta/v1", 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -268,6 +270,82 @@ func TestDefinitionsAreWrittenOnlyWhenTheyAreJudged(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+}
+
+func TestWhatTheAPIServerRefusesIsWrittenOnlyWhenThatIsAllowed(t *testing.T) {
+	ruledModule(t, strings.Replace(ruled, "\tSize int", "\t// +kubebuilder:default=x\n\tSize int", 1))
+	verdict := []generate.Refusal{
+		{Path: "spec.validation.openAPIV3Schema.properties[size].x-kubernetes-validations[0].rule", Detail: "no"},
+		{Path: "spec.validation.openAPIV3Schema.properties[size].type", Detail: "nothing says so"},
+	}
+	judge := func(context.Context, []byte) ([]generate.Refusal, error) { return verdict, nil }
+	for _, tt := range []struct {
+		args    string
+		code    int
+		written bool
+		said    []string
+	}{
+		{"", 1, false, []string{"a.go:11:26: the default is a string", "a.go:10:41: the rule", "2 mistakes, nothing is written", "--allow-refused writes"}},
+		{"--allow-refused", 0, true, []string{"warning: the API server would refuse this as it is", "a.go:11:26: the default is a string", "a.go:10:41: the rule"}},
+		{"--allow-refused --strict", 0, true, []string{"a.go:10:41: the rule"}},
+		{"-o json", 1, false, nil},
+		{"--allow-refused -o json", 0, true, nil},
+	} {
+		t.Run(tt.args, func(t *testing.T) {
+			if err := os.RemoveAll("config"); err != nil {
+				t.Fatal(err)
+			}
+			args := append([]string{"crd", "paths=./a"}, strings.Fields(tt.args)...)
+			var out, errs bytes.Buffer
+			code := cli.Begin(args, &out, &errs).End(judge)
+			_, err := os.Stat("config/crd")
+			if code != tt.code || (err == nil) != tt.written {
+				t.Errorf("exit code %d, written %t: %s", code, err == nil, errs.String())
+			}
+			for _, want := range tt.said {
+				if !strings.Contains(errs.String(), want) {
+					t.Errorf("no %q in:\n%s", want, errs.String())
+				}
+			}
+			if tt.said != nil {
+				return
+			}
+			var report cli.Report
+			if err := json.Unmarshal(out.Bytes(), &report); err != nil {
+				t.Fatal(err)
+			}
+			list := report.Mistakes
+			if tt.written {
+				list = report.Warnings
+			}
+			if len(list) != 2 || !list[0].Refused || !list[1].Refused {
+				t.Errorf("said is %+v", report)
+			}
+		})
+	}
+	again := func() string {
+		var out, errs bytes.Buffer
+		run := cli.Begin([]string{"crd", "paths=./a", "--allow-refused"}, &out, &errs)
+		if run.Unjudged() || run.End(nil) != 0 {
+			t.Error("what is allowed is not remembered")
+		}
+		return errs.String()
+	}
+	if said := again(); !strings.Contains(said, "the API server would refuse this") {
+		t.Errorf("a run that changes nothing does not warn: %q", said)
+	}
+}
+
+func TestMistakesInTheSourceAreNeverAllowed(t *testing.T) {
+	ruledModule(t, strings.Replace(ruled, "\tSize int", "\tC chan int\n\tSize int", 1))
+	code, _, stderr := run("crd", "paths=./a", "--allow-refused")
+	if code != 1 || strings.Contains(files(t), "config") || strings.Contains(stderr, "--allow-refused") {
+		t.Errorf("exit code %d, %q: %s", code, files(t), stderr)
+	}
+}
+
+func TestDefinitionsAreWrittenOnlyWhenTheyAreJudged(t *testing.T) {
+	ruledModule(t, ruled)
 	var asked int
 	verdict := []generate.Refusal{{Path: "spec.validation.openAPIV3Schema.properties[size].x-kubernetes-validations[0].rule", Detail: "no"}}
 	judge := func(_ context.Context, object []byte) ([]generate.Refusal, error) {

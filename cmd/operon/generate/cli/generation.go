@@ -219,7 +219,11 @@ func (n *generation) finish(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	warnings, err := n.warn(here)
+	var allowed []diag.Mistake
+	if n.settings.allow {
+		allowed = append(n.mistakes.TakeRefused(), n.doubts.TakeRefused()...)
+	}
+	warnings, err := n.warn(here, allowed)
 	if err != nil {
 		return err
 	}
@@ -250,23 +254,29 @@ func (n *generation) finish(ctx context.Context) error {
 	return nil
 }
 
-// warn prints what is doubtful and returns it, or takes it for mistakes.
-func (n *generation) warn(here string) (string, error) {
+// warn prints what is doubtful and returns it, or takes it for mistakes. What is allowed is printed in any case.
+func (n *generation) warn(here string, allowed []diag.Mistake) (string, error) {
+	var refused diag.List
+	refused.Add(allowed...)
 	if n.settings.strict {
 		n.mistakes.Add(n.doubts.Sorted()...)
-		return "", nil
+		n.doubts = diag.List{}
 	}
 	if n.report != nil {
-		n.report.Warnings = n.doubts.Entries(here)
+		n.report.Warnings = append(n.doubts.Entries(here), refused.Entries(here)...)
 		saved, err := json.Marshal(n.report.Warnings)
 		return string(saved), err
 	}
-	if n.doubts.Empty() {
-		return "", nil
-	}
 	var warnings strings.Builder
-	fmt.Fprintln(&warnings, "controller-gen: warning: this is probably not what was meant:")
-	n.doubts.Print(&warnings, here)
+	for _, group := range []struct {
+		list *diag.List
+		head string
+	}{{&n.doubts, "this is probably not what was meant"}, {&refused, "the API server would refuse this as it is"}} {
+		if !group.list.Empty() {
+			fmt.Fprintf(&warnings, "controller-gen: warning: %s:\n", group.head)
+			group.list.Print(&warnings, here)
+		}
+	}
 	_, err := io.WriteString(n.stderr, warnings.String())
 	return warnings.String(), err
 }

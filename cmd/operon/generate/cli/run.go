@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/operon-dev/operon/cmd/operon/generate"
 	"github.com/operon-dev/operon/cmd/operon/generate/diag"
@@ -94,4 +95,7 @@ func (e *mistakesError) print(w io.Writer) {
 		noun = "mistake"
 	}
 	fmt.Fprintf(w, "controller-gen: %d %s, nothing is written\n", n, noun)
+	if slices.ContainsFunc(e.list.Sorted(), func(m diag.Mistake) bool { return m.Refused }) {
+		fmt.Fprintf(w, "controller-gen: where definitions are patched before the API server gets them, --%s writes what it would refuse, and warns\n", allowRefused)
+	}
 }

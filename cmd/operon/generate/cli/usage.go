@@ -12,6 +12,9 @@ Examples:
   # CRDs alone, to standard output
   operon controller-gen crd paths=./api/... output:stdout
 
+  # CRDs that kustomize patches afterwards, and that the API server would refuse as they are
+  operon controller-gen crd paths=./api/... --allow-refused
+
   # The markers for CRDs, with their arguments
   operon controller-gen crd -ww
 

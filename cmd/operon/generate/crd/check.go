@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/operon-dev/operon/cmd/operon/generate"
+	"github.com/operon-dev/operon/cmd/operon/generate/diag"
 	"github.com/operon-dev/operon/cmd/operon/generate/load"
 	"github.com/operon-dev/operon/cmd/operon/generate/marker"
 )
@@ -18,6 +19,9 @@ func (b *builder) check(pkg *load.Package, p *Schema, f *marker.Field) {
 		return
 	}
 	pos, length := f.Raw.Pos(), len(f.Name)
+	refused := func(pos token.Pos, length int, what, fix string) {
+		b.in.Mistakes.Add(diag.Mistake{Pos: pkg.Fset().Position(pos), Len: length, What: what, Fix: fix, Refused: true})
+	}
 	at := func(names ...string) (token.Pos, int) {
 		for _, name := range names {
 			if places := f.Places[name]; len(places) > 0 {
@@ -31,12 +35,12 @@ func (b *builder) check(pkg *load.Package, p *Schema, f *marker.Field) {
 	if p.Default != nil && p.Default.V != nil {
 		if what := refuses(p, generate.Plain(p.Default.V), "the default"); what != "" {
 			pos, length := at("kubebuilder:default", "default")
-			b.mistake(pkg, pos, length, "", "%s", what)
+			refused(pos, length, what, "")
 		}
 	}
 	if what, fix := badList(p); what != "" {
 		pos, length := at("listMapKey", "k8s:listMapKey", "listType", "k8s:listType")
-		b.mistake(pkg, pos, length, fix, "%s", what)
+		refused(pos, length, what, fix)
 	}
 }
 

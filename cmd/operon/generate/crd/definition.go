@@ -109,7 +109,9 @@ func (b *builder) finish(def *Definition) {
 		b.in.Mistakes.Add(because("put +kubebuilder:storageversion on the type of one of them", "%s has %d versions, and none is marked as the one to store", def.Kind, len(def.Versions)))
 	default:
 		// The API server refuses it, but published projects choose between such definitions later.
-		b.in.Doubt(because("leave one", "%s has +kubebuilder:storageversion on the versions %s", def.Kind, strings.Join(stored, " and ")))
+		m := because("leave one", "%s has +kubebuilder:storageversion on the versions %s", def.Kind, strings.Join(stored, " and "))
+		m.Refused = true
+		b.in.Doubt(m)
 	}
 	if len(served) == 0 {
 		b.in.Mistakes.Add(because("drop +kubebuilder:unservedversion from one", "%s has no version that is served", def.Kind))

@@ -42,23 +42,23 @@ func (e *explainer) explain(r generate.Refusal) {
 		t := e.def.Versions[0].Type
 		if at, ok := originOfType(t).marked([]string{"kubebuilder:metadata"}); ok {
 			_, argument, _ := strings.Cut(r.Path, ".")
-			e.wrong(originOfType(t).mistake(at.Argument(argument), argument+" "+sentence(r), ""))
+			e.wrong(originOfType(t).mistake(at.Argument(argument), argument+" "+r.Sentence(), ""))
 			return
 		}
 	}
 	if p.version == nil {
-		e.doubt(e.def.mistake(r.Path+" "+sentence(r), ""))
+		e.doubt(e.def.mistake(r.Path+" "+r.Sentence(), ""))
 		return
 	}
 	if !p.inSchema {
 		e.explainResource(p, r)
 		return
 	}
-	if p.keyword().name == "x-kubernetes-validations" {
+	if p.keyword().Name == "x-kubernetes-validations" {
 		e.explainRule(p, r)
 		return
 	}
-	what, fix := p.subject()+" "+sentence(r), ""
+	what, fix := p.subject()+" "+r.Sentence(), ""
 	if strings.Contains(r.Detail, "estimated rule cost total") {
 		if !e.has("estimated rule cost exceeds", "estimated messageExpression cost exceeds") {
 			e.wrong(e.def.mistake("all rules together "+budget(r.Detail), "make the most expensive of them, which are named besides, cheaper"))
@@ -70,7 +70,7 @@ func (e *explainer) explain(r generate.Refusal) {
 			if !o.pkg.Root {
 				continue
 			}
-			names := saying(p.keyword().name)
+			names := saying(p.keyword().Name)
 			if strings.Contains(r.Detail, "x-kubernetes-embedded-resource") {
 				names = append(names, saying("x-kubernetes-embedded-resource")...)
 			}
@@ -84,7 +84,7 @@ func (e *explainer) explain(r generate.Refusal) {
 		e.doubt(o.mistake(o.span, what, fix))
 		return
 	}
-	e.doubt(e.def.mistake(r.Path+" "+sentence(r), fix))
+	e.doubt(e.def.mistake(r.Path+" "+r.Sentence(), fix))
 }
 
 // has tells that one of the refusals says one of these.
@@ -94,10 +94,10 @@ func (e *explainer) has(texts ...string) bool {
 	})
 }
 
-// mistake is one about the definition as a whole.
+// mistake is one about the definition as a whole, which the API server would refuse.
 func (def *Definition) mistake(what, fix string) diag.Mistake {
 	m := def.at
-	m.What, m.Fix = what, fix
+	m.What, m.Fix, m.Refused = what, fix, true
 	return m
 }
 
@@ -115,30 +115,10 @@ func (p place) declaration() *origin {
 
 // subject names what a refusal of a schema is about.
 func (p place) subject() string {
-	if name := p.keyword().name; name != "" {
+	if name := p.keyword().Name; name != "" {
 		return name
 	}
 	return "the schema"
-}
-
-// sentence is what the API server says, without the value, which the source shows.
-func sentence(r generate.Refusal) string {
-	detail := strings.TrimSpace(r.Detail)
-	switch r.Reason {
-	case "Required value":
-		if detail == "" {
-			return "is missing"
-		}
-		return "is missing: " + detail
-	case "Duplicate value":
-		return fmt.Sprintf("%q is there twice", r.Value)
-	case "Unsupported value":
-		return fmt.Sprintf("cannot be %q: %s", r.Value, detail)
-	}
-	if detail == "" {
-		return "is refused by the API server"
-	}
-	return "is refused by the API server: " + detail
 }
 
 // saying lists the markers that a keyword of a schema may come from.
@@ -169,15 +149,15 @@ func saying(keyword string) []string {
 
 // explainRule is for a refusal of a CEL rule.
 func (e *explainer) explainRule(p place, r generate.Refusal) {
-	i := p.keyword().index()
+	i := p.keyword().Index()
 	rules := p.node().Validations
 	if i < 0 || i >= len(rules) {
-		e.doubt(e.def.mistake(r.Path+" "+sentence(r), ""))
+		e.doubt(e.def.mistake(r.Path+" "+r.Sentence(), ""))
 		return
 	}
 	rule, argument := rules[i], "rule"
 	if len(p.rest) > 1 {
-		argument = p.rest[1].name
+		argument = p.rest[1].Name
 	}
 	at := rule.at
 	if at == nil || !at.pkg.Root {
@@ -190,7 +170,7 @@ func (e *explainer) explainRule(p place, r generate.Refusal) {
 			e.wrong(o.mistake(o.span, fmt.Sprintf("the rule %q that comes with its type %s", rule.Rule, e.said(argument, r)), fix))
 			return
 		}
-		e.doubt(e.def.mistake(r.Path+" "+sentence(r), ""))
+		e.doubt(e.def.mistake(r.Path+" "+r.Sentence(), ""))
 		return
 	}
 	marked := at.span.Argument(argument)
@@ -207,7 +187,7 @@ func (e *explainer) explainRule(p place, r generate.Refusal) {
 	}
 	found := compilerErrors(r.Detail)
 	if len(found) == 0 {
-		e.wrong(at.mistake(marked, fmt.Sprintf("the %s %s", argument, sentence(r)), ""))
+		e.wrong(at.mistake(marked, fmt.Sprintf("the %s %s", argument, r.Sentence()), ""))
 		return
 	}
 	expression := rule.Rule
@@ -230,7 +210,7 @@ func (e *explainer) said(argument string, r generate.Refusal) string {
 	if strings.Contains(r.Detail, "exceeds budget") {
 		return budget(r.Detail)
 	}
-	return sentence(r)
+	return r.Sentence()
 }
 
 var factorPattern = regexp.MustCompile(`exceeds budget by factor of (more than )?([0-9.]+)x`)

@@ -32,9 +32,9 @@ func (e *explainer) explainResource(p place, r generate.Refusal) {
 	var names []string
 	index := -1
 	for _, s := range p.rest {
-		names = append(names, s.name)
-		if s.key != "" {
-			index = s.index()
+		names = append(names, s.Name)
+		if s.Key != "" {
+			index = s.Index()
 		}
 	}
 	path := strings.Join(names, ".")
@@ -54,22 +54,22 @@ func (e *explainer) explainResource(p place, r generate.Refusal) {
 		if subject == "" {
 			subject = "+" + from.marker
 		}
-		e.wrong(originOfType(t).mistake(span, subject+" "+sentence(r), ""))
+		e.wrong(originOfType(t).mistake(span, subject+" "+r.Sentence(), ""))
 		return
 	}
 	if path == "versions" && strings.Contains(r.Detail, "one version marked as storage") {
 		return // finish has said so
 	}
-	what := fmt.Sprintf("%s of %s %s", path, e.def.Kind, sentence(r))
+	what := fmt.Sprintf("%s of %s %s", path, e.def.Kind, r.Sentence())
 	if path == "group" {
 		if places := packagePlaces(e.in, t)["groupName"]; len(places) > 0 {
-			e.wrong(originOfType(t).mistake(places[0].Argument(""), "the group "+sentence(r), ""))
+			e.wrong(originOfType(t).mistake(places[0].Argument(""), "the group "+r.Sentence(), ""))
 			return
 		}
 	}
 	if strings.HasSuffix(path, "name") {
 		if places := packagePlaces(e.in, t)["versionName"]; len(places) > 0 {
-			e.wrong(originOfType(t).mistake(places[0].Argument(""), "the version "+sentence(r), ""))
+			e.wrong(originOfType(t).mistake(places[0].Argument(""), "the version "+r.Sentence(), ""))
 			return
 		}
 	}

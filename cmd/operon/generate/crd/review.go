@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"net/url"
 	"regexp"
-	"strconv"
+	"slices"
 	"strings"
 
 	"github.com/operon-dev/operon/cmd/operon/generate"
@@ -29,17 +29,47 @@ func (g *Generator) review(in *generate.Input, def *Definition) {
 		return // what cannot be written is an error where it is written
 	}
 	in.Review(generate.Review{Object: object, OnlyRules: plain, Explain: func(refusals []generate.Refusal) (mistakes, doubts []diag.Mistake) {
-		e := &explainer{in: in, def: def, refusals: refusals}
-		// What makes a rule expensive by itself says more than what it adds to the sum: of two mistakes at the same place, the first is reported.
-		for _, sum := range []bool{false, true} {
-			for _, r := range refusals {
-				if strings.Contains(r.Detail, "contributed to") == sum {
-					e.explain(r)
-				}
+		return def.explain(in, refusals)
+	}})
+}
+
+// explain says where in the source the reasons are for which the definition is refused.
+func (def *Definition) explain(in *generate.Input, refusals []generate.Refusal) (mistakes, doubts []diag.Mistake) {
+	e := &explainer{in: in, def: def, refusals: refusals}
+	// What makes a rule expensive by itself says more than what it adds to the sum: of two mistakes at the same place, the first is reported.
+	for _, sum := range []bool{false, true} {
+		for _, r := range refusals {
+			if strings.Contains(r.Detail, "contributed to") == sum {
+				e.explain(r)
 			}
 		}
-		return e.mistakes, e.doubts
-	}})
+	}
+	return e.mistakes, e.doubts
+}
+
+// ExplainSchemas says where in the source the reasons are for which a definition is refused that is written by hand and has the kind's schemas. Versions
+// are the names of its versions, in its order. The refusals that are not about a schema of the kind are the others.
+func (def *Definition) ExplainSchemas(in *generate.Input, versions []string, refusals []generate.Refusal) (mistakes, doubts []diag.Mistake, others []generate.Refusal) {
+	manifest := *def
+	manifest.Versions = nil
+	for _, name := range versions {
+		i := slices.IndexFunc(def.Versions, func(v *Version) bool { return v.Name == name })
+		if i < 0 {
+			manifest.Versions = append(manifest.Versions, &Version{Name: name, Schema: &Schema{}})
+			continue
+		}
+		manifest.Versions = append(manifest.Versions, def.Versions[i])
+	}
+	var own []generate.Refusal
+	for _, r := range refusals {
+		if p := manifest.locate(r.Path); p.inSchema && p.version.Type != nil {
+			own = append(own, r)
+		} else {
+			others = append(others, r)
+		}
+	}
+	mistakes, doubts = manifest.explain(in, own)
+	return mistakes, doubts, others
 }
 
 // approval is the annotation that names the approval of a kind in a group of Kubernetes.
@@ -61,36 +91,6 @@ func (def *Definition) bare(g *Generator) map[string]any {
 	return def.tree(&options)
 }
 
-// step is an element of a path: a name, or the key in brackets behind one.
-type step struct {
-	name string
-	key  string
-}
-
-// index is the key as a number, -1 where it is none.
-func (s step) index() int {
-	if n, err := strconv.Atoi(s.key); err == nil {
-		return n
-	}
-	return -1
-}
-
-var stepPattern = regexp.MustCompile(`^\.?([^.\[]+)(?:\[([^\]]*)\])?`)
-
-// steps takes a path apart. Keys may hold dots: spec.versions[0].schema.openAPIV3Schema.properties[a.b].
-func steps(path string) []step {
-	var out []step
-	for path != "" {
-		m := stepPattern.FindStringSubmatch(path)
-		if m == nil {
-			return out
-		}
-		out = append(out, step{m[1], m[2]})
-		path = path[len(m[0]):]
-	}
-	return out
-}
-
 // place is where a path leads: through the schemas of a version, to a keyword of the last of them.
 type place struct {
 	version *Version
@@ -98,7 +98,7 @@ type place struct {
 	nodes []*Schema
 	names []string
 	// rest is what follows the schemas.
-	rest []step
+	rest []generate.Step
 	// inSchema tells that the path is one into a schema at all.
 	inSchema bool
 }
@@ -106,27 +106,27 @@ type place struct {
 func (p place) node() *Schema { return p.nodes[len(p.nodes)-1] }
 
 // keyword is the first step behind the schemas.
-func (p place) keyword() step {
+func (p place) keyword() generate.Step {
 	if len(p.rest) == 0 {
-		return step{}
+		return generate.Step{}
 	}
 	return p.rest[0]
 }
 
 // locate follows a path. What all versions have in common is called spec.validation and so on by the API server.
 func (def *Definition) locate(path string) place {
-	rest := steps(path)
-	if len(rest) == 0 || rest[0].name != "spec" {
+	rest := generate.Steps(path)
+	if len(rest) == 0 || rest[0].Name != "spec" {
 		return place{rest: rest}
 	}
 	rest = rest[1:]
 	p := place{version: def.Versions[0]}
-	if len(rest) > 0 && rest[0].name == "versions" {
-		if i := rest[0].index(); i >= 0 && i < len(def.Versions) {
+	if len(rest) > 0 && rest[0].Name == "versions" {
+		if i := rest[0].Index(); i >= 0 && i < len(def.Versions) {
 			p.version, rest = def.Versions[i], rest[1:]
 		}
 	}
-	if len(rest) < 2 || rest[0].name != "schema" && rest[0].name != "validation" || !strings.HasPrefix(rest[1].name, "openAPIV3Schema") {
+	if len(rest) < 2 || rest[0].Name != "schema" && rest[0].Name != "validation" || !strings.HasPrefix(rest[1].Name, "openAPIV3Schema") {
 		p.rest = rest
 		return p
 	}
@@ -137,7 +137,7 @@ func (def *Definition) locate(path string) place {
 		if next == nil {
 			break
 		}
-		p.nodes, p.names = append(p.nodes, next), append(p.names, rest[0].key)
+		p.nodes, p.names = append(p.nodes, next), append(p.names, rest[0].Key)
 		rest = rest[1:]
 	}
 	p.rest = rest
@@ -145,16 +145,16 @@ func (def *Definition) locate(path string) place {
 }
 
 // step is the schema within a schema that a step leads to, nil for none.
-func (s *Schema) step(to step) *Schema {
-	switch to.name {
+func (s *Schema) step(to generate.Step) *Schema {
+	switch to.Name {
 	case "properties":
-		return s.Properties[to.key]
+		return s.Properties[to.Key]
 	case "items":
 		return s.Items
 	case "additionalProperties":
 		return s.AdditionalProperties
 	case "allOf":
-		if i := to.index(); i >= 0 && i < len(s.AllOf) {
+		if i := to.Index(); i >= 0 && i < len(s.AllOf) {
 			return s.AllOf[i]
 		}
 	}

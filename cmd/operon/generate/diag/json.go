@@ -16,6 +16,8 @@ type Entry struct {
 	// Message says what is wrong, and Suggestion what would be right.
 	Message    string `json:"message"`
 	Suggestion string `json:"suggestion,omitempty"`
+	// Refused tells that it is the API server that would refuse what comes of the source.
+	Refused bool `json:"refused,omitempty"`
 }
 
 // Entries returns the mistakes by position, each once. File names below the directory dir are relative to it.
@@ -23,7 +25,7 @@ func (l *List) Entries(dir string) []Entry {
 	entries := []Entry{}
 	for _, m := range l.Sorted() {
 		at := shown(m.Pos, dir)
-		entries = append(entries, Entry{File: at.Filename, Line: at.Line, Column: at.Column, Length: m.Len, Message: m.What, Suggestion: m.Fix})
+		entries = append(entries, Entry{File: at.Filename, Line: at.Line, Column: at.Column, Length: m.Len, Message: m.What, Suggestion: m.Fix, Refused: m.Refused})
 	}
 	return entries
 }

@@ -23,6 +23,9 @@ type Mistake struct {
 	What string
 	// Fix says what would be right. It may be empty.
 	Fix string
+	// Refused tells that the source is fine, and the API server would refuse the object that comes of it. Who changes the object before
+	// it gets there may allow that.
+	Refused bool
 }
 
 func (m Mistake) text() string {
@@ -56,6 +59,20 @@ func (l *List) Add(ms ...Mistake) {
 // Addf records a mistake at pos.
 func (l *List) Addf(pos token.Position, format string, args ...any) {
 	l.Add(Mistake{Pos: pos, What: fmt.Sprintf(format, args...)})
+}
+
+// TakeRefused takes the mistakes that are about refused objects out of the list, and returns them.
+func (l *List) TakeRefused() []Mistake {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var taken []Mistake
+	l.mistakes = slices.DeleteFunc(l.mistakes, func(m Mistake) bool {
+		if m.Refused {
+			taken = append(taken, m)
+		}
+		return m.Refused
+	})
+	return taken
 }
 
 // Empty reports whether nothing was recorded.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -52,7 +53,27 @@ func TestSmallPackages(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	compareAll(t, cases)
+	compareAll(t, cases, operon)
+}
+
+// The same bytes as controller-gen's for definitions that the API server refuses, for who patches them afterwards.
+func TestRefusedDefinitionsThatAreAllowed(t *testing.T) {
+	cases, err := difftest.Small(filepath.Join("testdata", "small"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cases = slices.DeleteFunc(cases, func(c difftest.Case) bool {
+		return !c.Refused || !strings.HasPrefix(c.Name, "crd-") && !strings.HasPrefix(c.Name, "schemapatch-")
+	})
+	if len(cases) == 0 {
+		t.Fatal("no definition is refused")
+	}
+	lenient := operon
+	lenient.Command = append(slices.Clone(operon.Command), "--allow-refused")
+	for i := range cases {
+		cases[i].Refused = false
+	}
+	compareAll(t, cases, lenient)
 }
 
 // The same bytes as controller-gen's on API packages that people have published.
@@ -61,10 +82,10 @@ func TestPublishedModules(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	compareAll(t, cases)
+	compareAll(t, cases, operon)
 }
 
-func compareAll(t *testing.T, cases []difftest.Case) {
+func compareAll(t *testing.T, cases []difftest.Case, program difftest.Program) {
 	files := 0
 	for _, c := range cases {
 		if !c.Core && os.Getenv("OPERON_CORPUS") != "all" {
@@ -80,7 +101,7 @@ func compareAll(t *testing.T, cases []difftest.Case) {
 				t.Fatal(err)
 			}
 			for _, args := range c.Runs {
-				result, err := difftest.Compare(t.Context(), tree, controllerGen, operon, args, c.Refused)
+				result, err := difftest.Compare(t.Context(), tree, controllerGen, program, args, c.Refused)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -171,13 +171,13 @@ func join(recipes []Recipe) []Recipe {
 }
 
 // compatible reports whether the arguments of two recipes mean the same together: no generator twice with other options, and no output
-// rule without a generator's name, which would be the other's too.
+// rule without a generator's name or flag, which would be the other's too.
 func compatible(a, b Recipe) bool {
+	if !slices.Equal(a.flags(), b.flags()) {
+		return false
+	}
 	for _, arg := range b {
 		name, _, _ := strings.Cut(arg, ":")
-		if strings.HasPrefix(arg, "-") {
-			return slices.Contains(a, arg)
-		}
 		for _, other := range a {
 			otherName, _, _ := strings.Cut(other, ":")
 			switch {
@@ -190,6 +190,17 @@ func compatible(a, b Recipe) bool {
 		}
 	}
 	return true
+}
+
+// flags are the arguments that concern a call as a whole.
+func (r Recipe) flags() []string {
+	var flags []string
+	for _, arg := range r {
+		if strings.HasPrefix(arg, "-") {
+			flags = append(flags, arg)
+		}
+	}
+	return flags
 }
 
 // general reports whether an output rule names no generator: output:dir=x and not output:crd:dir=x.

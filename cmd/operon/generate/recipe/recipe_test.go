@@ -35,6 +35,10 @@ func TestMakefileSaysWhatIsGenerated(t *testing.T) {
 			"manifests:\n\tcontroller-gen crd output:dir=a paths=./...\n\tcontroller-gen crd:maxDescLen=0 output:dir=b paths=./...\n",
 			[]Recipe{{"crd", "output:dir=a", "paths=./..."}, {"crd:maxDescLen=0", "output:dir=b", "paths=./..."}},
 		},
+		"with a flag in one of them": {
+			"manifests:\n\tcontroller-gen crd paths=./... --allow-refused\n\tcontroller-gen webhook paths=./...\n",
+			[]Recipe{{"crd", "paths=./...", "--allow-refused"}, {"webhook", "paths=./..."}},
+		},
 		"without a call": {
 			"build:\n\tgo build\n",
 			[]Recipe{{"object", "rbac:roleName=manager-role", "crd", "webhook", "paths=./...", "output:crd:artifacts:config=config/crd/bases", "applyconfiguration", "conversion"}},

@@ -8,6 +8,7 @@ import (
 	"golang.org/x/tools/txtar"
 
 	"github.com/operon-dev/operon/cmd/operon/generate"
+	"github.com/operon-dev/operon/cmd/operon/generate/admit"
 	"github.com/operon-dev/operon/cmd/operon/generate/golden"
 	"github.com/operon-dev/operon/cmd/operon/generate/schemapatch"
 )
@@ -100,6 +101,13 @@ func TestOnlyTheSchemasOfAManifestChange(t *testing.T) {
 	}, schemapatch.Generator{Manifests: manifests})
 	if len(got) != 1 || got[0].Name != "want/foo.yaml" || string(got[0].Data) != patched {
 		t.Errorf("got %s, want want/foo.yaml with:\n%s", txtar.Format(&txtar.Archive{Files: got}), patched)
+	}
+}
+
+func TestTheAPIServerJudgesWhatIsWritten(t *testing.T) {
+	for _, name := range []string{"right", "wrong", "doubtful"} {
+		dir := filepath.Join("testdata", name)
+		golden.TestJudged(t, filepath.Join(dir, "*.txtar"), schemapatch.Generator{Manifests: dir}, admit.Judge)
 	}
 }
 
