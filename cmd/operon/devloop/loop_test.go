@@ -41,6 +41,13 @@ func (tr *transcript) Write(p []byte) (int, error) {
 	return tr.text.Write(p)
 }
 
+// String is what was printed since the last await.
+func (tr *transcript) String() string {
+	tr.mu.Lock()
+	defer tr.mu.Unlock()
+	return tr.text.String()
+}
+
 // await returns when the text printed since the last await has want in it.
 func (tr *transcript) await(t *testing.T, want string) {
 	t.Helper()
