@@ -3,6 +3,7 @@ package main
 import (
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	flowcontrolbootstrap "k8s.io/apiserver/pkg/apis/flowcontrol/bootstrap"
 	"k8s.io/component-helpers/auth/rbac/reconciliation"
@@ -47,6 +48,21 @@ func TestFirstObjectsAreThoseThatKubernetesWouldMake(t *testing.T) {
 	for _, class := range schedulingv1.SystemPriorityClasses() {
 		if got, err := client.SchedulingV1().PriorityClasses().Get(ctx, class.Name, metav1.GetOptions{}); err != nil || got.Value != class.Value {
 			t.Errorf("PriorityClass %s: %v, value %d", class.Name, err, got.Value)
+		}
+	}
+	// What kube-apiserver v1.37.1 makes on a store that nobody seeded.
+	for _, name := range []string{"default", "kube-node-lease", "kube-public", "kube-system"} {
+		ns, err := client.CoreV1().Namespaces().Get(ctx, name, metav1.GetOptions{})
+		if err != nil {
+			t.Errorf("Namespace %s: %v", name, err)
+			continue
+		}
+		want := []metav1.ManagedFieldsEntry{{
+			Manager: "kube-apiserver", Operation: metav1.ManagedFieldsOperationUpdate, APIVersion: "v1", Time: &ns.CreationTimestamp,
+			FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(`{"f:metadata":{"f:labels":{".":{},"f:kubernetes.io/metadata.name":{}}}}`),
+		}}
+		if diff := cmp.Diff(want, ns.ManagedFields); diff != "" {
+			t.Errorf("managed fields of Namespace %s (-want +got):\n%s", name, diff)
 		}
 	}
 	// A generation above 1 means that kube-apiserver's own bootstrap corrected what it found.

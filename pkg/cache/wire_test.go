@@ -172,7 +172,7 @@ func TestWatchedObjectsAreReadAndHandedOver(t *testing.T) {
 				t.Errorf("Get: %v, %v", cm, err)
 			}
 			err = c.Get(ctx, client.ObjectKey{Namespace: "a", Name: "two"}, cm)
-			if !apierrors.IsNotFound(err) || !strings.Contains(err.Error(), `configmaps "two" not found`) {
+			if !apierrors.IsNotFound(err) || !strings.Contains(err.Error(), `ConfigMap "two" not found`) {
 				t.Errorf("Get of what was deleted: %v", err)
 			}
 			if n := s.count("resourceVersion=0"); n != 0 {
@@ -272,6 +272,27 @@ func TestReadersInAllFormsShareOneWatch(t *testing.T) {
 	}
 	if n := s.count("watch ") - before; n != 0 {
 		t.Errorf("a further reader opened %d watches", n)
+	}
+}
+
+// Texts as controller-runtime v0.25.2 has them: operators' tests compare them.
+func TestACachedReadOfNothingNamesTheKind(t *testing.T) {
+	c := startCache(t, newTestServer(t), Options{})
+	widget, metadata := &unstructured.Unstructured{}, &metav1.PartialObjectMetadata{}
+	widget.SetGroupVersionKind(widgetKind)
+	metadata.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("ConfigMap"))
+	for _, tc := range []struct {
+		obj  client.Object
+		want string
+	}{
+		{&corev1.ConfigMap{}, `ConfigMap "absent" not found`},
+		{metadata, `ConfigMap "absent" not found`},
+		{widget, `Widget.example.com "absent" not found`},
+	} {
+		err := c.Get(t.Context(), client.ObjectKey{Namespace: "a", Name: "absent"}, tc.obj)
+		if !apierrors.IsNotFound(err) || err.Error() != tc.want {
+			t.Errorf("%T: %v, want %s", tc.obj, err, tc.want)
+		}
 	}
 }
 

@@ -141,7 +141,7 @@ type Environment struct {
 }
 
 // Start brings the cluster up, installs CustomResourceDefinitions and webhooks
-// and returns the configuration of an administrator. A second Start without a
+// and returns the configuration of an administrator, whose Host ends in a slash. A second Start without a
 // Stop between is an error.
 func (e *Environment) Start() (*rest.Config, error) {
 	if e.started {

@@ -62,13 +62,13 @@ func TestStartGivesAConfigAndStopLeavesNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if cfg.Host != "https://127.0.0.1:1" || string(cfg.CertData) != "a certificate" || string(cfg.KeyData) != "a key" {
+	if cfg.Host != "https://127.0.0.1:1/" || string(cfg.CertData) != "a certificate" || string(cfg.KeyData) != "a key" {
 		t.Errorf("config = %v", cfg)
 	}
 	if early.Config().Host != cfg.Host {
 		t.Errorf("config of a user from before Start = %v", early.Config())
 	}
-	if !strings.Contains(string(env.KubeConfig), cfg.Host) {
+	if !strings.Contains(string(env.KubeConfig), "server: https://127.0.0.1:1\n") {
 		t.Errorf("KubeConfig = %q", env.KubeConfig)
 	}
 	if err := env.Reset(t.Context()); err != nil {

@@ -6,7 +6,7 @@
 // Kubernetes' own definitions, are given Kubernetes' own defaults and are encoded as kube-apiserver stores them. The components still
 // run and find their work done.
 //
-// Guaranteed: the same objects as an unseeded cluster gets, but for managedFields, and a default storage class.
+// Guaranteed: the same objects as an unseeded cluster gets, and a default storage class. Only namespaces have managedFields.
 //
 // Not guaranteed: anything for a store that is not empty; it is never to be seeded.
 package seed

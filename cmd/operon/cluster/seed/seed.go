@@ -85,14 +85,26 @@ func (s *seeder) add(gv schema.GroupVersion, kind, resource string, obj object) 
 func (s *seeder) namespaces() {
 	for _, name := range Namespaces {
 		s.add(corev1.SchemeGroupVersion, "Namespace", "namespaces", &corev1.Namespace{
-			ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{corev1.LabelMetadataName: name}},
-			Spec:       corev1.NamespaceSpec{Finalizers: []corev1.FinalizerName{corev1.FinalizerKubernetes}},
-			Status:     corev1.NamespaceStatus{Phase: corev1.NamespaceActive},
+			ObjectMeta: metav1.ObjectMeta{
+				Name: name, Labels: map[string]string{corev1.LabelMetadataName: name}, ManagedFields: s.namespaceFields(),
+			},
+			Spec:   corev1.NamespaceSpec{Finalizers: []corev1.FinalizerName{corev1.FinalizerKubernetes}},
+			Status: corev1.NamespaceStatus{Phase: corev1.NamespaceActive},
 		})
 		s.add(corev1.SchemeGroupVersion, "ServiceAccount", "serviceaccounts", &corev1.ServiceAccount{
 			ObjectMeta: metav1.ObjectMeta{Name: "default", Namespace: name},
 		})
 	}
+}
+
+// namespaceFields is what kube-apiserver's start-up hook owns of a namespace that it creates. Tests of operators take the
+// namespace "default" for an object that is sure to be there and to have managed fields.
+func (s *seeder) namespaceFields() []metav1.ManagedFieldsEntry {
+	return []metav1.ManagedFieldsEntry{{
+		Manager: "kube-apiserver", Operation: metav1.ManagedFieldsOperationUpdate, APIVersion: "v1", Time: &s.now,
+		FieldsType: "FieldsV1",
+		FieldsV1:   metav1.NewFieldsV1(`{"f:metadata":{"f:labels":{".":{},"f:` + corev1.LabelMetadataName + `":{}}}}`),
+	}}
 }
 
 func (s *seeder) rbac() {

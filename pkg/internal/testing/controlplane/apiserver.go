@@ -185,7 +185,7 @@ func awaitReadyz(ctx context.Context, lines <-chan string, admin *rest.Config) e
 	if err != nil {
 		return err
 	}
-	return awaitOK(ctx, lines, client, admin.Host+"/readyz")
+	return awaitOK(ctx, lines, client, admin.Host+"readyz")
 }
 
 // Stop ends the API server and removes its temporary files. Stopping what does not run does nothing.
@@ -198,13 +198,14 @@ func (s *APIServer) Stop() error {
 	return errors.Join(err, s.Authn.Stop(), s.scratch.remove())
 }
 
-// reach returns a copy of base that finds the API server and trusts it.
+// reach returns a copy of base that finds the API server and trusts it. Host ends in a slash, as controller-runtime's
+// does: tests of operators append a path to it.
 func (s *APIServer) reach(base *rest.Config) *rest.Config {
 	cfg := &rest.Config{}
 	if base != nil {
 		cfg = rest.CopyConfig(base)
 	}
-	cfg.Host = s.SecureServing.URL("https", "").String()
+	cfg.Host = s.SecureServing.URL("https", "/").String()
 	cfg.CAData, cfg.CAFile = s.CA, ""
 	return cfg
 }

@@ -92,7 +92,9 @@ func TestKubeConfigIsWhatTheConfigIs(t *testing.T) {
 	want := &rest.Config{Host: "https://127.0.0.1:6443", Impersonate: rest.ImpersonationConfig{UserName: "jane", Groups: []string{"dev"}}, TLSClientConfig: rest.TLSClientConfig{
 		CAData: []byte("authority"), CertData: []byte("certificate"), KeyData: []byte("key"),
 	}}
-	content, err := KubeConfigFromREST(want)
+	given := rest.CopyConfig(want)
+	given.Host += "/" // which a kubeconfig does without
+	content, err := KubeConfigFromREST(given)
 	if err != nil {
 		t.Fatal(err)
 	}

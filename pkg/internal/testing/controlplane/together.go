@@ -191,13 +191,13 @@ func (t *together) user(ctx context.Context, user User, base *rest.Config) (*res
 	return cfg, nil
 }
 
-// reach returns a copy of base that finds the API server and trusts it.
+// reach returns a copy of base that finds the API server and trusts it. Its Host is like that of APIServer.reach.
 func (t *together) reach(base *rest.Config) *rest.Config {
 	cfg := &rest.Config{}
 	if base != nil {
 		cfg = rest.CopyConfig(base)
 	}
-	cfg.Host = t.admin.Host
+	cfg.Host = strings.TrimSuffix(t.admin.Host, "/") + "/"
 	cfg.CAData, cfg.CAFile = t.admin.CAData, ""
 	return cfg
 }

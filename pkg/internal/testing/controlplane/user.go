@@ -3,6 +3,7 @@ package controlplane
 import (
 	"errors"
 	"os"
+	"strings"
 
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
@@ -77,7 +78,7 @@ func KubeConfigFromREST(cfg *rest.Config) ([]byte, error) {
 	const name = "envtest"
 	kubeconfig := clientcmdapi.NewConfig()
 	kubeconfig.Clusters[name] = &clientcmdapi.Cluster{
-		Server:                   cfg.Host + cfg.APIPath,
+		Server:                   strings.TrimSuffix(cfg.Host, "/") + cfg.APIPath,
 		TLSServerName:            cfg.ServerName,
 		CertificateAuthority:     cfg.CAFile,
 		CertificateAuthorityData: cfg.CAData,
