@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -153,5 +154,24 @@ func TestDependenciesAreTheListedOnes(t *testing.T) {
 	}
 	if diff := cmp.Diff(string(want), got); diff != "" {
 		t.Errorf("the modules that the library links changed (-listed +linked); if it is meant, run `go test ./internal/house -update` and give the reason in the commit message:\n%s", diff)
+	}
+}
+
+// The compiler's flags decide what Go's cache is asked for. Where they differ, Kubernetes is compiled once more.
+func TestTheCommandIsCompiledWithTheSameFlagsEverywhere(t *testing.T) {
+	flags := regexp.MustCompile(`-gcflags=all=[^'"\n]*`)
+	var want string
+	for _, path := range []string{"Makefile", "pkg/internal/testing/controlplane/build.go", "cmd/operon/devloop/loop.go"} {
+		data, err := os.ReadFile(filepath.Join(root, path))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := flags.FindString(string(data))
+		if want == "" {
+			want = got
+		}
+		if got == "" || got != want {
+			t.Errorf("%s compiles with %q, the Makefile with %q", path, got, want)
+		}
 	}
 }
