@@ -7,7 +7,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"strings"
 	"testing"
 	"time"
 )
@@ -50,7 +49,7 @@ func TestOneLineSaysWhatWasDone(t *testing.T) {
 	} {
 		step.do()
 		var out bytes.Buffer
-		if code := run([]string{"-C", dir, "-o", binary, "."}, &out); code != 0 {
+		if code := run(t.Context(), []string{"-C", dir, "-o", binary, "."}, &out); code != 0 {
 			t.Fatalf("%s: exit code %d: %s", step.name, code, out.String())
 		}
 		if want := "^" + regexp.QuoteMeta(binary) + ": " + step.want + "\n$"; !regexp.MustCompile(want).MatchString(out.String()) {
@@ -80,55 +79,10 @@ func TestErrorsAndExitCodeAreGos(t *testing.T) {
 			}
 
 			var out bytes.Buffer
-			code := run([]string{"-C", dir, "-o", os.DevNull}, &out)
+			code := run(t.Context(), []string{"-C", dir, "-o", os.DevNull}, &out)
 			if code != cmd.ProcessState.ExitCode() || out.String() != string(want) {
 				t.Errorf("exit code %d, output:\n%s\nwant %d:\n%s", code, out.String(), cmd.ProcessState.ExitCode(), want)
 			}
 		})
-	}
-}
-
-func TestLineFollowsTheBuild(t *testing.T) {
-	newMeter := func(terminal bool) *meter {
-		return &meter{name: "bin/x", terminal: terminal, begun: map[string]bool{}}
-	}
-	m := newMeter(false)
-	check := func(want string) {
-		t.Helper()
-		if got := m.line(62 * time.Second); got != want {
-			t.Errorf("line %q, want %q", got, want)
-		}
-	}
-	check("bin/x: looking for what has changed  1m2s")
-	m.download("example.com/m v1.2.3")
-	check("bin/x: downloading module 1  1m2s  example.com/m v1.2.3")
-	m.compile("a")
-	check("bin/x: compiling package 1  1m2s  a")
-	m.setStale([]string{"a", "b", "c", "main"}, "main")
-	check("bin/x:  25%  1 of 4  1m2s  a")
-	m.compile("b")
-	check("bin/x:  50%  2 of 4  1m2s  b")
-	m.compile("c")
-	m.compile("main")
-	check("bin/x:  99%  4 of 4  1m2s  linking")
-
-	m = newMeter(true)
-	m.compile("k8s.io/" + strings.Repeat("long/", 20) + "name")
-	m.setStale([]string{"main"}, "main")
-	if got := m.line(0); len(got) != lineWidth || !strings.HasPrefix(got, "bin/x: ##########----------  50%") || !strings.HasSuffix(got, "/name") {
-		t.Errorf("line %q, want %d columns that begin with the bar and end with the package", got, lineWidth)
-	}
-}
-
-func TestDownloadsAreCountedAndOtherMessagesPassedOn(t *testing.T) {
-	var out bytes.Buffer
-	m := startMeter(&out, "x")
-	readMessages(strings.NewReader("go: downloading a v1\ngo: trouble\ngo: downloading b v2\nlast"), m)
-	m.stop()
-	if m.downloads != 2 || m.module != "b v2" {
-		t.Errorf("%d downloads, the last %q", m.downloads, m.module)
-	}
-	if got := out.String(); got != "go: trouble\nlast" {
-		t.Errorf("passed on %q", got)
 	}
 }

@@ -56,6 +56,11 @@ type Build struct {
 
 // Compile builds the images that o asks for.
 func Compile(ctx context.Context, o Options) (_ *Build, err error) {
+	for _, p := range o.Platforms { // of the last, too, before the first is compiled
+		if err := compilable(ctx, o.Root, p); err != nil {
+			return nil, err
+		}
+	}
 	dir, err := os.MkdirTemp("", "operon-build-")
 	if err != nil {
 		return nil, err
@@ -142,7 +147,7 @@ func replaceable(dir string) error {
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("%s is to become an OCI layout, a directory: %w", dir, err)
+		return fmt.Errorf("%s is to become an OCI layout, a directory: name another directory with --layout: %w", dir, reason(err))
 	}
 	if _, err := layout.FromPath(dir); err != nil {
 		return fmt.Errorf("%s holds something that is no OCI layout: name another directory with --layout", dir)

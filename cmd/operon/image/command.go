@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-containerregistry/pkg/name"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/operon-dev/operon/cmd/operon/scaffold/project"
 )
@@ -26,7 +27,7 @@ const (
 
 // NewBuildCommand returns "operon build".
 func NewBuildCommand() *cobra.Command {
-	var reference, platforms, base, pkg, layout, tarball string
+	var reference, platforms, base, pkg, layout, tarball, output string
 	var labels map[string]string
 	var push bool
 	cmd := &cobra.Command{
@@ -48,6 +49,9 @@ operon push sends it to a registry.`,
   docker load < operator.tar`,
 		Args: noArguments("build"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := checkOutput(output); err != nil {
+				return err
+			}
 			o, err := options(reference, platforms, base, pkg, labels)
 			if err != nil {
 				return err
@@ -62,7 +66,17 @@ operon push sends it to a registry.`,
 			o.Step = func(what string) { fmt.Fprintln(cmd.ErrOrStderr(), what) }
 			ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGINT, syscall.SIGTERM)
 			defer stop()
-			return build(ctx, cmd, o, layout, tarball, push)
+			r, err := build(ctx, o, layout, tarball)
+			if err != nil {
+				return err
+			}
+			if push {
+				if r, err = pushed(ctx, cmd, layout, o.Reference); err != nil {
+					return err
+				}
+				r.Tarball = tarball
+			}
+			return r.print(cmd.OutOrStdout(), output)
 		},
 	}
 	f := cmd.Flags()
@@ -70,16 +84,18 @@ operon push sends it to a registry.`,
 	f.StringVar(&platforms, "platform", defaultPlatforms, "comma-separated `list` of platforms")
 	f.StringVar(&base, "base", "", "`image` to build on (default: none)")
 	f.StringVar(&pkg, "package", "", "`package` of the manager (default: ./cmd, or the project's root)")
-	f.StringToStringVar(&labels, "label", nil, "`name=value` to put on the image; may be repeated")
+	f.StringToStringVar(&labels, "label", map[string]string{}, "`name=value` to put on the image; may be repeated")
+	f.Lookup("label").DefValue = "" // "[]" says nothing
 	f.StringVar(&layout, "layout", "", "`directory` of the OCI layout (default: "+layoutDir+" of the project)")
 	f.StringVar(&tarball, "tarball", "", "write a `file` for docker load as well; with one platform only")
 	f.BoolVar(&push, "push", false, "push the image when it is built")
+	addOutput(f, &output)
 	return cmd
 }
 
 // NewPushCommand returns "operon push".
 func NewPushCommand() *cobra.Command {
-	var reference, layout string
+	var reference, layout, output string
 	cmd := &cobra.Command{
 		Use:   "push",
 		Short: "Push the image that operon build made to a registry",
@@ -94,6 +110,9 @@ Credentials are those of docker login and podman login, their credential helpers
   operon push --image registry.example.com/memcached-operator:v1.2.0`,
 		Args: noArguments("push"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := checkOutput(output); err != nil {
+				return err
+			}
 			var to name.Reference
 			if reference != "" {
 				var err error
@@ -110,13 +129,22 @@ Credentials are those of docker login and podman login, their credential helpers
 			}
 			ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGINT, syscall.SIGTERM)
 			defer stop()
-			return pushAndPrint(ctx, cmd, layout, to)
+			r, err := pushed(ctx, cmd, layout, to)
+			if err != nil {
+				return err
+			}
+			return r.print(cmd.OutOrStdout(), output)
 		},
 	}
 	f := cmd.Flags()
 	f.StringVar(&reference, "image", "", "`name` to push under (default: the one that it was built with)")
 	f.StringVar(&layout, "layout", "", "`directory` of the OCI layout (default: "+layoutDir+" of the project)")
+	addOutput(f, &output)
 	return cmd
+}
+
+func addOutput(f *pflag.FlagSet, output *string) {
+	f.StringVarP(output, "output", "o", "text", "text, or json for one object with the names and digests")
 }
 
 func noArguments(verb string) cobra.PositionalArgs {
@@ -175,41 +203,80 @@ func made(epoch string) (time.Time, error) {
 	return time.Unix(seconds, 0).UTC(), nil
 }
 
-func build(ctx context.Context, cmd *cobra.Command, o Options, layout, tarball string, push bool) (err error) {
+// build makes the image and writes it to layout, and to tarball unless that is empty.
+func build(ctx context.Context, o Options, layout, tarball string) (r Report, err error) {
 	// Before the minutes of compiling, not after.
 	if err := replaceable(layout); err != nil {
-		return err
+		return r, err
+	}
+	if err := makeable(layout); err != nil {
+		return r, err
+	}
+	if tarball != "" {
+		if err := writable(tarball); err != nil {
+			return r, err
+		}
 	}
 	b, err := Compile(ctx, o)
 	if err != nil {
-		return err
+		return r, err
 	}
 	defer func() { err = errors.Join(err, b.Close()) }()
 	if err := b.WriteLayout(layout); err != nil {
-		return err
+		return r, err
 	}
 	if tarball != "" {
 		if err := b.WriteTarball(tarball); err != nil {
-			return err
+			return r, err
 		}
 	}
-	digest, err := b.Index.Digest()
+	r, err = newReport(o.Reference, b.Index, layout)
+	r.Tarball = tarball
+	return r, err
+}
+
+// makeable returns an error unless a directory can be made at path.
+func makeable(path string) error {
+	parent := filepath.Dir(path)
+	err := os.MkdirAll(parent, 0o777)
+	if err == nil {
+		var scratch string
+		if scratch, err = os.MkdirTemp(parent, "."+filepath.Base(path)+"-"); err == nil {
+			err = os.Remove(scratch)
+		}
+	}
 	if err != nil {
-		return err
+		return fmt.Errorf("the image cannot be written to %s: make that possible, or name another directory with --layout: %w", path, reason(err))
 	}
-	if push {
-		return pushAndPrint(ctx, cmd, layout, o.Reference)
+	return nil
+}
+
+// writable returns an error unless a file can be made at path.
+func writable(path string) error {
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return fmt.Errorf("%s is to become a file, but it is a directory: name a file in it with --tarball", path)
 	}
-	_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s@%s\n", o.Reference, digest)
+	scratch, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-")
+	if err != nil {
+		return fmt.Errorf("tarball %s cannot be written: make its directory, or name another: %w", path, reason(err))
+	}
+	return errors.Join(scratch.Close(), os.Remove(scratch.Name()))
+}
+
+// reason is what is wrong, without the name of a file that nobody knows.
+func reason(err error) error {
+	if path := (*os.PathError)(nil); errors.As(err, &path) {
+		return path.Err
+	}
 	return err
 }
 
-func pushAndPrint(ctx context.Context, cmd *cobra.Command, layout string, to name.Reference) error {
+func pushed(ctx context.Context, cmd *cobra.Command, layout string, to name.Reference) (Report, error) {
 	fmt.Fprintln(cmd.ErrOrStderr(), "pushing")
-	pushed, err := Push(ctx, layout, to)
+	r, err := Push(ctx, layout, to)
 	if err != nil {
-		return err
+		return r, err
 	}
-	_, err = fmt.Fprintln(cmd.OutOrStdout(), pushed)
-	return err
+	r.Pushed = true
+	return r, nil
 }

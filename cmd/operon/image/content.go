@@ -6,6 +6,7 @@ import (
 	"encoding/pem"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"sort"
 	"time"
@@ -135,6 +136,9 @@ func assemble(base v1.Image, binary string, p v1.Platform, made time.Time, label
 	config.Config.Entrypoint, config.Config.Cmd = []string{entry}, nil
 	config.Config.User = user
 	config.Config.WorkingDir = "/"
-	config.Config.Labels = labels
+	if config.Config.Labels == nil && len(labels) > 0 {
+		config.Config.Labels = map[string]string{}
+	}
+	maps.Copy(config.Config.Labels, labels) // the base has its own
 	return mutate.ConfigFile(image, config)
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"log"
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
@@ -280,8 +281,8 @@ func TestAnImageCanBeBuiltOnAnother(t *testing.T) {
 	server := httptest.NewServer(registry.New(registry.Logger(log.New(io.Discard, "", 0))))
 	defer server.Close()
 	address := strings.TrimPrefix(server.URL, "http://")
-	mustOperon(t, "build", "--image", address+"/base:v1", "--platform", host, "--push")
-	mustOperon(t, "build", "--base", address+"/base:v1", "--platform", host)
+	mustOperon(t, "build", "--image", address+"/base:v1", "--platform", host, "--label", "base=kept", "--label", "both=base", "--push")
+	mustOperon(t, "build", "--base", address+"/base:v1", "--platform", host, "--label", "both=own")
 	index, _, _, err := load("bin/image")
 	if err != nil {
 		t.Fatal(err)
@@ -293,6 +294,54 @@ func TestAnImageCanBeBuiltOnAnother(t *testing.T) {
 	}
 	if layers, err := image.Layers(); err != nil || len(layers) != 3 {
 		t.Errorf("%d layers, %v; want the base's two and the manager's", len(layers), err)
+	}
+	config, err := image.ConfigFile()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(map[string]string{"base": "kept", "both": "own"}, config.Config.Labels); diff != "" {
+		t.Errorf("labels (-want +got):\n%s", diff)
+	}
+}
+
+func TestAScriptGetsNamesAndDigests(t *testing.T) {
+	newProject(t)
+	server := httptest.NewServer(registry.New(registry.Logger(log.New(io.Discard, "", 0))))
+	defer server.Close()
+	image := strings.TrimPrefix(server.URL, "http://") + "/proj:v1"
+	read := func(args ...string) (r Report) {
+		if err := json.Unmarshal([]byte(mustOperon(t, args...)), &r); err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	built := read("build", "--image", image, "--platform", host, "--tarball", "p.tar", "-o", "json")
+	layout, err := filepath.Abs("bin/image")
+	if err != nil {
+		t.Fatal(err)
+	}
+	index, _, _, err := load(layout)
+	if err != nil {
+		t.Fatal(err)
+	}
+	digest, err := index.Digest()
+	if err != nil {
+		t.Fatal(err)
+	}
+	manifest, err := index.IndexManifest()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := Report{
+		Image: image, Reference: strings.TrimSuffix(image, ":v1") + "@" + digest.String(), Digest: digest.String(),
+		Platforms: map[string]string{host: manifest.Manifests[0].Digest.String()}, Layout: layout, Tarball: "p.tar",
+	}
+	if diff := cmp.Diff(want, built); diff != "" {
+		t.Errorf("build (-want +got):\n%s", diff)
+	}
+	want.Tarball, want.Pushed = "", true
+	if diff := cmp.Diff(want, read("push", "-o", "json")); diff != "" {
+		t.Errorf("push (-want +got):\n%s", diff)
 	}
 }
 
@@ -313,6 +362,20 @@ func TestWrongInputIsOneSentenceAndLeavesWhatWasThere(t *testing.T) {
 	}
 	server := httptest.NewServer(nil)
 	server.Close()
+	full := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/v2/" {
+			w.WriteHeader(http.StatusInsufficientStorage)
+		}
+	}))
+	t.Cleanup(full.Close)
+	if err := os.MkdirAll("broken", 0o777); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{"oci-layout": `{"imageLayoutVersion":"1.0.0"}`, "index.json": "{"} {
+		if err := os.WriteFile(filepath.Join("broken", name), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
 	for _, test := range []struct {
 		dir  string
 		args []string
@@ -322,16 +385,27 @@ func TestWrongInputIsOneSentenceAndLeavesWhatWasThere(t *testing.T) {
 		{outside, []string{"push"}, "PROJECT"},
 		{outside, []string{"push", "--layout", "."}, "operon build makes it"},
 		{dir, []string{"build"}, "does not compile"},
+		// Refused before anything is compiled, which would be refused as well.
+		{dir, []string{"build", "--platform", host, "--tarball", "no/such/x.tar"}, "make its directory"},
+		{dir, []string{"build", "--platform", host, "--tarball", "cmd"}, "it is a directory"},
+		{dir, []string{"build", "--platform", host, "--layout", "go.mod/image"}, "name another directory with --layout"},
+		{dir, []string{"build", "-o", "yaml"}, "text and json"},
+		{dir, []string{"push", "-o", "yaml"}, "text and json"},
 		{dir, []string{"build", "--image", "No Such:Name"}, "write it like"},
 		{dir, []string{"build", "--platform", "linux"}, "for example linux/amd64"},
 		{dir, []string{"build", "--platform", "windows/amd64"}, "for linux only"},
 		{dir, []string{"build", "--platform", "linux/amd64,linux/amd64"}, "twice"},
-		{dir, []string{"build", "--platform", "linux/abacus"}, "go tool dist list"},
+		{dir, []string{"build", "--platform", host + ",linux/abacus"}, "go tool dist list"},
+		{dir, []string{"build", "--platform", "linux/amd64/v9"}, "or take one of v1, v2, v3, v4"},
+		{dir, []string{"build", "--platform", "linux/386/v1"}, "leave it out"},
+		{dir, []string{"build", "--platform", "linux/amd64:1.0"}, "no version of its system"},
 		{dir, []string{"build", "--layout", "precious"}, "holds something"},
 		{dir, []string{"build", "--tarball", "x.tar"}, "choose it with --platform"},
 		{dir, []string{"build", "--package", "./none"}, "does not compile"},
 		{dir, []string{"build", "now"}, `"now" is not one`},
-		{dir, []string{"push", "--image", strings.TrimPrefix(server.URL, "http://") + "/proj"}, "connection refused"},
+		{dir, []string{"push", "--image", strings.TrimPrefix(server.URL, "http://") + "/proj"}, "does not answer"},
+		{dir, []string{"push", "--image", strings.TrimPrefix(full.URL, "http://") + "/proj"}, "refuses the image"},
+		{dir, []string{"push", "--layout", "broken"}, "operon build makes it anew"},
 	} {
 		t.Run(strings.Join(test.args, " "), func(t *testing.T) {
 			t.Chdir(test.dir)

@@ -14,34 +14,30 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/remote/transport"
 )
 
-// Push writes the layout in dir, which WriteLayout made, to a registry under the name to, or its own where to is nil, and returns
-// that name with the index's digest. Credentials are those of docker and podman, and of their helpers.
-func Push(ctx context.Context, dir string, to name.Reference) (name.Digest, error) {
+// Push writes the layout in dir, which WriteLayout made, to a registry under the name to, or its own where to is nil, and reports
+// what that is. Credentials are those of docker and podman, and of their helpers.
+func Push(ctx context.Context, dir string, to name.Reference) (Report, error) {
 	index, artifacts, named, err := load(dir)
 	if err != nil {
-		return name.Digest{}, err
+		return Report{}, err
 	}
 	if to == nil {
 		to = named
 	}
 	options := []remote.Option{remote.WithContext(ctx), remote.WithAuthFromKeychain(authn.DefaultKeychain)}
 	if err := remote.WriteIndex(to, index, options...); err != nil {
-		return name.Digest{}, refused(to, err)
+		return Report{}, refused(to, err)
 	}
 	for _, artifact := range artifacts {
 		digest, err := artifact.Digest()
 		if err != nil {
-			return name.Digest{}, err
+			return Report{}, err
 		}
 		if err := remote.Write(to.Context().Digest(digest.String()), artifact, options...); err != nil {
-			return name.Digest{}, refused(to, err)
+			return Report{}, refused(to, err)
 		}
 	}
-	digest, err := index.Digest()
-	if err != nil {
-		return name.Digest{}, err
-	}
-	return to.Context().Digest(digest.String()), nil
+	return newReport(to, index, dir)
 }
 
 // load returns what a layout holds: the index, the bills of materials, and the name that the index was built under.
@@ -52,7 +48,7 @@ func load(dir string) (index v1.ImageIndex, artifacts []v1.Image, named name.Ref
 	}
 	manifest, err := content.IndexManifest()
 	if err != nil {
-		return nil, nil, nil, fmt.Errorf("layout %s: %w", dir, err)
+		return nil, nil, nil, fmt.Errorf("layout %s is not whole: operon build makes it anew: %w", dir, err)
 	}
 	for _, descriptor := range manifest.Manifests {
 		switch {
@@ -66,7 +62,7 @@ func load(dir string) (index v1.ImageIndex, artifacts []v1.Image, named name.Ref
 			artifacts = append(artifacts, artifact)
 		}
 		if err != nil {
-			return nil, nil, nil, fmt.Errorf("layout %s: %w", dir, err)
+			return nil, nil, nil, fmt.Errorf("layout %s is not whole: operon build makes it anew: %w", dir, err)
 		}
 	}
 	if index == nil {
@@ -75,11 +71,17 @@ func load(dir string) (index v1.ImageIndex, artifacts []v1.Image, named name.Ref
 	return index, artifacts, named, nil
 }
 
-// refused says what a registry has against a push.
+// refused says what a registry has against a push, and what to do about it.
 func refused(to name.Reference, err error) error {
 	var status *transport.Error
-	if errors.As(err, &status) && (status.StatusCode == http.StatusUnauthorized || status.StatusCode == http.StatusForbidden) {
+	switch {
+	case errors.Is(err, context.Canceled):
+		return err
+	case !errors.As(err, &status):
+		return fmt.Errorf("%s: the registry does not answer (%w): see that it runs under this name, and call operon push again", to, err)
+	case status.StatusCode == http.StatusUnauthorized || status.StatusCode == http.StatusForbidden:
 		return fmt.Errorf("%s: the registry does not let you: log in with `docker login` or `podman login`, whose credentials are used here: %w", to, err)
+	default:
+		return fmt.Errorf("%s: the registry refuses the image (%w): see that it takes images under this name, and call operon push again", to, err)
 	}
-	return fmt.Errorf("%s: %w", to, err)
 }

@@ -1,4 +1,4 @@
-package main
+package gobuild
 
 import (
 	"fmt"
@@ -21,6 +21,7 @@ type meter struct {
 	w        io.Writer
 	terminal bool
 	name     string
+	patience time.Duration
 	start    time.Time
 
 	done, ended chan struct{}
@@ -34,12 +35,13 @@ type meter struct {
 	total      int // of packages to compile; 0 while it isn't known
 	root       string
 	lineOnTerm bool
+	said       strings.Builder
 }
 
-// startMeter returns a meter that draws until it is stopped.
-func startMeter(w io.Writer, name string) *meter {
+// startMeter returns a meter that draws until it is stopped, from the end of patience on.
+func startMeter(w io.Writer, name string, patience time.Duration) *meter {
 	m := &meter{
-		w: w, terminal: isTerminal(w), name: name, start: time.Now(),
+		w: w, terminal: isTerminal(w), name: name, patience: patience, start: time.Now(),
 		begun: map[string]bool{}, done: make(chan struct{}), ended: make(chan struct{}),
 	}
 	every := reportEvery
@@ -105,6 +107,7 @@ func (m *meter) print(text string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.clear()
+	m.said.WriteString(text)
 	io.WriteString(m.w, text)
 }
 
@@ -118,7 +121,11 @@ func (m *meter) clear() {
 func (m *meter) draw() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	line := m.line(time.Since(m.start))
+	elapsed := time.Since(m.start)
+	if elapsed < m.patience {
+		return
+	}
+	line := m.line(elapsed)
 	if m.terminal {
 		fmt.Fprintf(m.w, "\r%s\x1b[K", line)
 		m.lineOnTerm = true
@@ -149,7 +156,7 @@ func (m *meter) line(elapsed time.Duration) string {
 			state = strings.Repeat("#", full) + strings.Repeat("-", barWidth-full) + " " + state
 		}
 	}
-	line := fmt.Sprintf("%s: %s  %s", m.name, state, roundTime(elapsed))
+	line := fmt.Sprintf("%s: %s  %s", m.name, state, RoundTime(elapsed))
 	if what == "" {
 		return line
 	}
@@ -163,7 +170,8 @@ func (m *meter) line(elapsed time.Duration) string {
 	return line + "  " + what
 }
 
-func roundTime(d time.Duration) time.Duration {
+// RoundTime is a time as people like to read it.
+func RoundTime(d time.Duration) time.Duration {
 	if d < 10*time.Second {
 		return d.Round(100 * time.Millisecond)
 	}
