@@ -47,6 +47,7 @@ func TestBadInputGetsOneSentenceAndANonZeroExit(t *testing.T) {
 		{"impossible verbosity", []string{"cluster", "-v", "11"}, "-v 11"},
 		{"port in use", []string{"cluster", "--port", taken, "--data-dir", fresh}, "port " + taken + " is in use"},
 		{"data directory that cannot be created", []string{"cluster", "--data-dir", "/proc/operon"}, "cannot be created"},
+		{"home directory that the shell did not write", []string{"cluster", "--data-dir=~/dev"}, "write $HOME"},
 		{"data directory that is a file", []string{"cluster", "--data-dir", file}, "is a file"},
 		{"data directory of somebody else", []string{"cluster", "--data-dir", foreign}, "was not made by operon"},
 		{"data directory of a newer operon", []string{"cluster", "--data-dir", newer}, "layout 99"},

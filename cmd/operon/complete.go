@@ -22,12 +22,12 @@ import (
 var flagValues = map[string]cobra.CompletionFunc{
 	"license":  cobra.FixedCompletions([]string{"apache2", "copyright", "none"}, cobra.ShellCompDirectiveNoFileComp),
 	"output":   cobra.FixedCompletions([]string{"text", "json"}, cobra.ShellCompDirectiveNoFileComp),
-	"platform": cobra.FixedCompletions([]string{"linux/amd64", "linux/arm64"}, cobra.ShellCompDirectiveNoFileComp),
+	"platform": listed(cobra.FixedCompletions([]string{"linux/amd64", "linux/arm64"}, cobra.ShellCompDirectiveNoFileComp)),
 	"context":  completeContexts,
 	"group":    fromProject(func(r *project.Resource) string { return r.Group }),
 	"version":  fromProject(func(r *project.Resource) string { return r.Version }),
 	"kind":     fromProject(func(r *project.Resource) string { return r.Kind }),
-	"spoke":    fromProject(func(r *project.Resource) string { return r.Version }),
+	"spoke":    listed(fromProject(func(r *project.Resource) string { return r.Version })),
 	"image":    cobra.NoFileCompletions,
 }
 
@@ -48,6 +48,21 @@ func addCompletions(cmd *cobra.Command) {
 	})
 	if !cmd.HasSubCommands() && cmd.ValidArgsFunction == nil && !cmd.DisableFlagParsing {
 		cmd.ValidArgsFunction = cobra.NoFileCompletions
+	}
+}
+
+// listed offers values of a flag that takes several, separated by commas: after those that are there, the others.
+func listed(values cobra.CompletionFunc) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, toComplete string) ([]string, cobra.ShellCompDirective) {
+		there := toComplete[:strings.LastIndex(toComplete, ",")+1]
+		all, directive := values(cmd, args, toComplete[len(there):])
+		var offered []string
+		for _, value := range all {
+			if !slices.Contains(strings.Split(there, ","), value) {
+				offered = append(offered, there+value)
+			}
+		}
+		return offered, directive
 	}
 }
 

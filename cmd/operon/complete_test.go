@@ -40,6 +40,8 @@ func TestShellsAreOfferedWhatFits(t *testing.T) {
 		{"deploy -o ", "text json"},
 		{"run --context ", "kind-one two"},
 		{"build --platform ", "linux/amd64 linux/arm64"},
+		{"build --platform linux/arm64,", "linux/arm64,linux/amd64"},
+		{"create webhook --spoke v1,", "v1,v1beta1"},
 		{"install ", ""},
 		{"completion ", "bash fish powershell zsh"},
 		{"kubectl api-res", "api-resources"},
@@ -69,13 +71,14 @@ func TestShellsAreOfferedWhatFits(t *testing.T) {
 	}
 }
 
-// The script for bash is the one that is run here, where there is a bash: with a stand-in for what bash-completion does for it.
-func TestBashCompletes(t *testing.T) {
-	bash, err := exec.LookPath("bash")
-	if err != nil {
-		t.Skip("no bash to complete with")
-	}
-	script := `
+// The scripts for shells are run where there is such a shell: with stand-ins for what bash-completion and zsh's compsys do for them. Each
+// prints what it offers, with what it says of that.
+func TestShellsComplete(t *testing.T) {
+	for shell, tt := range map[string]struct {
+		args   []string
+		script string
+	}{
+		"bash": {[]string{"--norc"}, `
 _get_comp_words_by_ref() { words=("${COMP_WORDS[@]}"); cword=$COMP_CWORD; cur=${COMP_WORDS[COMP_CWORD]}; prev=${COMP_WORDS[COMP_CWORD-1]}; }
 compopt() { :; }
 source <("$OPERON_COMPLETED" completion bash)
@@ -86,15 +89,41 @@ echo "${COMPREPLY[@]}"
 COMP_WORDS=(operon delete api --kind "") COMP_CWORD=4 COMP_LINE="operon delete api --kind " COMP_POINT=25
 __start_operon
 echo "${COMPREPLY[@]}"
-`
-	dir := completionProject(t)
-	cmd := exec.CommandContext(t.Context(), bash, "--norc", "-c", script)
-	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "OPERON_COMPLETED="+binary, "PATH="+filepath.Dir(binary)+string(os.PathListSeparator)+os.Getenv("PATH"))
-	var stderr strings.Builder
-	cmd.Stderr = &stderr
-	out, err := cmd.Output()
-	if words := strings.Fields(string(out)); err != nil || len(words) < 2 || words[0] != "webhook" || words[len(words)-1] != "Memcached" {
-		t.Errorf("bash: %v, %q\n%s", err, out, stderr.String())
+`},
+		"zsh": {[]string{"-f"}, `
+compdef() { :; }
+_describe() { print -rl -- $completions; }
+eval "$("$OPERON_COMPLETED" completion zsh)"
+words=(operon create web) CURRENT=3
+_operon
+words=(operon delete api --kind '') CURRENT=5
+_operon
+`},
+		"fish": {[]string{"--no-config"}, `
+"$OPERON_COMPLETED" completion fish | source
+complete -C 'operon create web'
+complete -C 'operon delete api --kind '
+`},
+	} {
+		t.Run(shell, func(t *testing.T) {
+			path, err := exec.LookPath(shell)
+			if err != nil {
+				t.Skipf("no %s to complete with", shell)
+			}
+			dir := completionProject(t)
+			bin := t.TempDir()
+			if err := os.Symlink(binary, filepath.Join(bin, "operon")); err != nil {
+				t.Fatal(err)
+			}
+			cmd := exec.CommandContext(t.Context(), path, append(tt.args, "-c", tt.script)...)
+			cmd.Dir = dir
+			cmd.Env = append(os.Environ(), "OPERON_COMPLETED="+binary, "HOME="+dir, "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"))
+			var stderr strings.Builder
+			cmd.Stderr = &stderr
+			out, err := cmd.Output()
+			if words := strings.Fields(string(out)); err != nil || len(words) < 2 || !strings.HasPrefix(words[0], "webhook") || words[len(words)-1] != "Memcached" {
+				t.Errorf("%v, %q\n%s", err, out, stderr.String())
+			}
+		})
 	}
 }

@@ -44,6 +44,10 @@ type ApplyOptions struct {
 // Apply makes the cluster hold objects, which Render has put in order, as the set s. It returns when their definitions are
 // established and their workloads available, or with an error that says what did not become so before ctx ended.
 func (d *Deployer) Apply(ctx context.Context, s Set, objects []*unstructured.Unstructured, options ApplyOptions) error {
+	return permitted(d.apply(ctx, s, objects, options))
+}
+
+func (d *Deployer) apply(ctx context.Context, s Set, objects []*unstructured.Unstructured, options ApplyOptions) error {
 	if err := d.known(objects); err != nil {
 		return err
 	}
@@ -202,9 +206,6 @@ func refused(object *unstructured.Unstructured, err error) error {
 	if errors.Is(err, context.DeadlineExceeded) {
 		return fmt.Errorf("%s: the API server did not answer in time: %w", describe(object), err)
 	}
-	if apierrors.IsForbidden(err) {
-		return fmt.Errorf("%s: %w: use a kubeconfig or --context whose user may do this", describe(object), err)
-	}
 	if immutable(err) {
 		return fmt.Errorf("%s: %w: delete the object, and deploy again", describe(object), err)
 	}
@@ -238,3 +239,11 @@ func (d *Deployer) awaitWorkloads(ctx context.Context, objects []*unstructured.U
 
 // reasonTime bounds what is asked of the cluster when a wait has already failed.
 const reasonTime = 5 * time.Second
+
+// permitted says what to do about an err that is a lack of permission, to read or to write whatever it was.
+func permitted(err error) error {
+	if apierrors.IsForbidden(err) {
+		return fmt.Errorf("%w: use a kubeconfig or --context whose user may do this", err)
+	}
+	return err
+}

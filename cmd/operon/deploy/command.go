@@ -164,7 +164,7 @@ func (v verb) run(cmd *cobra.Command, f *flags) error {
 	} else {
 		err = deployer.Apply(ctx, set, objects, f.apply)
 	}
-	return errors.Join(err, report.Close())
+	return errors.Join(err, report.Close(err != nil))
 }
 
 // tree returns the project's name and the directory of the verb's kustomization.

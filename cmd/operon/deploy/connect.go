@@ -2,10 +2,12 @@ package deploy
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
 	"net/url"
+	"strings"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -61,6 +63,9 @@ func reach(ctx context.Context, config *rest.Config) error {
 	}
 	if apierrors.IsUnauthorized(err) {
 		return fmt.Errorf("cluster at %s refuses who the kubeconfig says you are (%w): log in again, or choose other credentials with --context", config.Host, err)
+	}
+	if untrusted := (*tls.CertificateVerificationError)(nil); errors.As(err, &untrusted) {
+		return fmt.Errorf("whoever answers at %s is not the cluster that the kubeconfig knows (%w): get a kubeconfig of this cluster, or choose another with --context", config.Host, untrusted.Err)
 	}
 	return fmt.Errorf("cluster at %s does not answer (%w): see that it runs, or choose another with --kubeconfig or --context", config.Host, err)
 }
@@ -123,8 +128,10 @@ func load(kubeconfig, context string) (*rest.Config, error) {
 	switch {
 	case clientcmd.IsEmptyConfig(err):
 		return nil, fmt.Errorf("no cluster to talk to: set KUBECONFIG or --kubeconfig; `operon cluster` starts one and prints its own")
+	case err != nil && context != "" && strings.Contains(err.Error(), "does not exist"):
+		return nil, fmt.Errorf("kubeconfig: %w: `operon kubectl config get-contexts` lists those that do", err)
 	case err != nil:
-		return nil, fmt.Errorf("kubeconfig: %w", err)
+		return nil, fmt.Errorf("kubeconfig: %w: name one that can be read with --kubeconfig, or mend it", err)
 	}
 	config.QPS = -1 // the server's flow control is enough
 	config.WarningHandlerWithContext = rest.NoWarnings{}

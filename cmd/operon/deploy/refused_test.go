@@ -1,6 +1,8 @@
 package deploy
 
 import (
+	"io"
+	"log"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -46,7 +48,11 @@ func TestConnectSaysWhatIsWrongWithACluster(t *testing.T) {
 		t.Cleanup(server.Close)
 		return server.URL
 	}
+	impostor := httptest.NewTLSServer(nil)
+	impostor.Config.ErrorLog = log.New(io.Discard, "", 0)
+	t.Cleanup(impostor.Close)
 	for _, tt := range []struct{ name, server, want string }{
+		{"somebody else's certificate", impostor.URL, "is not the cluster that the kubeconfig knows"},
 		{"nobody listens", "http://" + nobody, "cluster at http://" + nobody + " does not answer"},
 		{"unknown user", answer(http.StatusUnauthorized, "Unauthorized"), "log in again"},
 		// Whoever may not see the version may still deploy.
@@ -70,5 +76,32 @@ func TestAFileThatIsMissingFromAKustomizationIsNamed(t *testing.T) {
 	want := dir + " does not build: " + filepath.Join(dir, "bases/things.yaml") + ": file does not exist; operon generate writes it"
 	if err == nil || !strings.HasPrefix(err.Error(), want) {
 		t.Errorf("Render: %v, want %s", err, want)
+	}
+}
+
+func TestAKubeconfigThatIsNoneHasAWayOut(t *testing.T) {
+	broken := filepath.Join(t.TempDir(), "broken")
+	if err := os.WriteFile(broken, []byte("clusters: [\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct{ name, file, context, want string }{
+		{"malformed", broken, "", "mend it"},
+		{"missing", broken + "er", "", "name one that can be read with --kubeconfig"},
+		{"unknown context", kubeconfigOf(t, "http://127.0.0.1:1"), "nobody", "lists those that do"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if _, err := Connect(t.Context(), tt.file, tt.context); err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("Connect: %v, want %q", err, tt.want)
+			}
+		})
+	}
+}
+
+func TestAReportOfAFailureDoesNotSayThatThereWasNothingToDo(t *testing.T) {
+	for failed, want := range map[bool]string{false: "nothing to do\n", true: ""} {
+		var out strings.Builder
+		if err := NewReporter(&out, io.Discard, false).Close(failed); err != nil || out.String() != want {
+			t.Errorf("failed %t: %q, %v; want %q", failed, &out, err, want)
+		}
 	}
 }

@@ -17,6 +17,10 @@ import (
 // Remove deletes objects, in Render's order, and whatever else the set s holds, and returns when all of it is gone. Custom
 // resources go first, with their definitions, because the operator that removes their finalizers is among the objects.
 func (d *Deployer) Remove(ctx context.Context, s Set, objects []*unstructured.Unstructured) error {
+	return permitted(d.remove(ctx, s, objects))
+}
+
+func (d *Deployer) remove(ctx context.Context, s Set, objects []*unstructured.Unstructured) error {
 	objects, err := d.withMembers(ctx, s, objects)
 	if err != nil {
 		return err

@@ -119,8 +119,9 @@ func (r *Reporter) clear() {
 	}
 }
 
-// Close ends the report: the JSON array, or a line that counts the changes.
-func (r *Reporter) Close() error {
+// Close ends the report: the JSON array, or a line that counts the changes. Where failed says that there would have been more, none is
+// not the same as nothing to do.
+func (r *Reporter) Close(failed bool) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.clear()
@@ -139,7 +140,10 @@ func (r *Reporter) Close() error {
 			parts = append(parts, fmt.Sprintf("%d %s", n, result))
 		}
 	}
-	if len(parts) == 0 {
+	switch {
+	case len(parts) == 0 && failed:
+		return nil
+	case len(parts) == 0:
 		parts = []string{"nothing to do"}
 	}
 	_, err := fmt.Fprintln(r.out, strings.Join(parts, ", "))

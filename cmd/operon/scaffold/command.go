@@ -157,10 +157,8 @@ On a terminal it asks whether the types and the controller are wanted, unless fl
 			if err != nil {
 				return err
 			}
-			if r.Module != "" {
-				if err := goGet(cmd, p.Root(), r.Module); err != nil {
-					return err
-				}
+			if err := goGet(cmd, p.Root(), r); err != nil {
+				return err
 			}
 			names, edit := layout.Of(p, r), []string{}
 			for _, path := range []string{names.Types(), names.ControllerFile(opts.controllerName)} {
@@ -229,10 +227,8 @@ ENABLE_WEBHOOKS=false in the manager's environment leaves all of them out.`,
 			if err != nil {
 				return err
 			}
-			if r.Module != "" {
-				if err := goGet(cmd, p.Root(), r.Module); err != nil {
-					return err
-				}
+			if err := goGet(cmd, p.Root(), r); err != nil {
+				return err
 			}
 			next := "Next: write what the webhooks do in " + layout.Of(p, r).WebhookFile() + ", then make test; make run"
 			if !opts.defaulting && !opts.validation {

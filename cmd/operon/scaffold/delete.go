@@ -68,7 +68,14 @@ func (rm *removal) edit(path string, change func(string) (string, error)) error 
 	if !rm.set.Exists(path) {
 		return nil
 	}
-	return rm.set.Edit(path, change)
+	return rm.set.Edit(path, func(text string) (string, error) {
+		if strings.HasSuffix(path, ".go") {
+			if err := splice.Valid(text); err != nil {
+				return "", err
+			}
+		}
+		return change(text)
+	})
 }
 
 func (rm *removal) item(path, item string) error {

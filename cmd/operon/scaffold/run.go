@@ -3,6 +3,7 @@ package scaffold
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -11,8 +12,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/operon-dev/operon/cmd/operon/generate/recipe"
 	"github.com/operon-dev/operon/cmd/operon/scaffold/fileset"
-	"github.com/operon-dev/operon/cmd/operon/scaffold/layout"
 	"github.com/operon-dev/operon/cmd/operon/scaffold/project"
 )
 
@@ -56,17 +57,14 @@ func runGenerators(cmd *cobra.Command, p *project.Project) error {
 		fmt.Fprintln(cmd.ErrOrStderr(), "this operon has no generators: run make generate manifests")
 		return nil
 	}
-	object := "object"
-	if _, err := os.Stat(p.Root() + "/" + layout.Boilerplate); err == nil {
-		object += ":headerFile=" + layout.Boilerplate
-	}
-	for _, args := range [][]string{
-		{object, "paths=./..."},
-		{"rbac:roleName=manager-role", "crd", "webhook", "paths=./...", "output:crd:artifacts:config=config/crd/bases"},
-	} {
-		if err := runSelf(cmd, p.Root(), append([]string{"controller-gen"}, args...)...); err != nil {
-			return fmt.Errorf("the files are written, but not what is generated of them (%w): mend what is wrong, and run make generate manifests", err)
+	recipes, err := recipe.Of(p.Root())
+	for _, args := range recipes {
+		if err == nil {
+			err = runSelf(cmd, p.Root(), append([]string{"controller-gen"}, args...)...)
 		}
+	}
+	if err != nil {
+		return fmt.Errorf("the files are written, but not what is generated of them (%w): mend what is wrong, and run make generate manifests", err)
 	}
 	return nil
 }
@@ -89,13 +87,34 @@ func runIn(ctx context.Context, dir string, stdout, stderr io.Writer, name strin
 	return nil
 }
 
-// goGet adds a module to the project's go.mod. It needs the network, if the module was not got before.
-func goGet(cmd *cobra.Command, root, module string) error {
+// goGet adds the module of a kind that another project has to the project's go.mod, if the user named one. It needs the network, unless
+// the module was got before.
+func goGet(cmd *cobra.Command, root string, r *project.Resource) error {
+	if r.Module == "" {
+		return nil
+	}
 	var said bytes.Buffer
-	if err := runIn(cmd.Context(), root, cmd.OutOrStdout(), &said, "go", "get", module); err != nil {
+	if err := runIn(cmd.Context(), root, cmd.OutOrStdout(), &said, "go", "get", wanted(r)); err != nil {
+		if errors.Is(err, exec.ErrNotFound) {
+			return fmt.Errorf("no Go to get %s with: install Go and put its bin directory on PATH, nothing is changed", wanted(r))
+		}
 		lines := strings.Split(strings.TrimSpace(said.String()), "\n")
 		return fmt.Errorf("%w (%s): nothing is changed", err, lines[len(lines)-1])
 	}
 	_, err := said.WriteTo(cmd.ErrOrStderr())
 	return err
+}
+
+// wanted is what go is to get for a kind of another project: the package rather than the module, so that go.sum has what its own imports need
+// as well.
+func wanted(r *project.Resource) string {
+	module, version, versioned := strings.Cut(r.Module, "@")
+	switch {
+	case !strings.HasPrefix(r.Path+"/", module+"/"): // replaced, or wrong: go says so
+		return r.Module
+	case versioned:
+		return r.Path + "@" + version
+	default:
+		return r.Path
+	}
 }

@@ -58,6 +58,9 @@ func (s *subject) from() templates.Set { return s.templates }
 // subjectOf returns the subject of a resource. It reads go.mod and the boilerplate.
 func subjectOf(set *fileset.Set, p *project.Project, r *project.Resource) (*subject, error) {
 	mod, err := set.Read("go.mod")
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, errors.New("the project has no go.mod: put it back first, it says which library the code is to be written for")
+	}
 	if err != nil {
 		return nil, err
 	}

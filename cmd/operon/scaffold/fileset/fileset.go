@@ -53,6 +53,8 @@ type file struct {
 	was  []byte // nil: was not there
 	is   []byte // nil: will not be there
 	mode fs.FileMode
+	// crlf says that the file on the disk ends its lines with CR and LF. Here they end with LF alone, whichever they do there.
+	crlf bool
 	// fresh is set by Create: what was there is not to be replaced.
 	fresh bool
 }
@@ -70,7 +72,7 @@ func (s *Set) load(path string) (*file, error) {
 		return f, nil
 	}
 	f := &file{mode: 0o644}
-	full := filepath.Join(s.root, filepath.FromSlash(path))
+	full := s.full(path)
 	data, err := os.ReadFile(full)
 	switch {
 	case err == nil:
@@ -78,6 +80,10 @@ func (s *Set) load(path string) (*file, error) {
 			f.mode = info.Mode().Perm()
 		}
 		f.was = append([]byte{}, data...)
+		if lines := bytes.Count(data, []byte("\n")); lines > 0 && lines == bytes.Count(data, []byte("\r\n")) {
+			f.crlf = true
+			f.was = bytes.ReplaceAll(f.was, []byte("\r\n"), []byte("\n"))
+		}
 		f.is = f.was
 	case !errors.Is(err, fs.ErrNotExist):
 		return nil, err
@@ -127,6 +133,9 @@ func (s *Set) Create(path, content string) error {
 // Edit changes a file that is there.
 func (s *Set) Edit(path string, edit func(content string) (string, error)) error {
 	content, err := s.Read(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%w: it is to be added to, so put it back first", err)
+	}
 	if err != nil {
 		return err
 	}
@@ -183,18 +192,44 @@ func (s *Set) Commit() error {
 	}
 	for i, c := range changes {
 		if err := s.put(c.Path, s.files[c.Path].is); err != nil {
+			var lost []string
 			for _, done := range slices.Backward(changes[:i+1]) {
-				err = errors.Join(err, s.put(done.Path, s.files[done.Path].was))
+				if !s.as(done.Path) && s.put(done.Path, s.files[done.Path].was) != nil {
+					lost = append(lost, done.Path)
+				}
 			}
-			return fmt.Errorf("%w: nothing is changed; make the project's directory writable, or see that there is space", err)
+			if path := (*fs.PathError)(nil); errors.As(err, &path) { // which may be that of a temporary file
+				err = path.Err
+			}
+			if len(lost) > 0 {
+				return fmt.Errorf("%s: %w; nor could these be put back as they were: %s", c.Path, err, strings.Join(lost, ", "))
+			}
+			return fmt.Errorf("%s: %w: nothing is changed; make the project's directory writable, or see that there is space", c.Path, err)
 		}
 	}
 	return nil
 }
 
-// put writes a file whole, or removes it where content is nil.
+// as reports whether a file is on the disk as it was when the plan was made.
+func (s *Set) as(path string) bool {
+	data, err := os.ReadFile(s.full(path))
+	was := s.files[path].was
+	return was == nil && errors.Is(err, fs.ErrNotExist) || was != nil && err == nil && bytes.Equal(data, s.files[path].encode(was))
+}
+
+// encode is content as the file on the disk has it.
+func (f *file) encode(content []byte) []byte {
+	if f.crlf {
+		return bytes.ReplaceAll(content, []byte("\n"), []byte("\r\n"))
+	}
+	return content
+}
+
+func (s *Set) full(path string) string { return filepath.Join(s.root, filepath.FromSlash(path)) }
+
+// put writes a file whole, or removes it where content is nil. What a symbolic link leads to is written; the link stays.
 func (s *Set) put(path string, content []byte) error {
-	full := filepath.Join(s.root, filepath.FromSlash(path))
+	full := s.full(path)
 	if content == nil {
 		if err := os.Remove(full); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
@@ -205,25 +240,22 @@ func (s *Set) put(path string, content []byte) error {
 	if err := os.MkdirAll(filepath.Dir(full), 0o755); err != nil {
 		return err
 	}
+	if real, err := filepath.EvalSymlinks(full); err == nil {
+		full = real
+	}
 	temporary := full + ".operon-tmp"
-	if err := os.WriteFile(temporary, content, s.files[path].mode); err != nil {
-		return errors.Join(err, ignoreMissing(os.Remove(temporary)))
+	err := os.WriteFile(temporary, s.files[path].encode(content), s.files[path].mode)
+	if err == nil {
+		err = os.Rename(temporary, full)
 	}
-	if err := os.Rename(temporary, full); err != nil {
-		return errors.Join(err, os.Remove(temporary))
+	if err != nil {
+		_ = os.Remove(temporary) // if it is there at all
 	}
-	return nil
+	return err
 }
 
 func (s *Set) removeEmpty(dir string) {
 	for dir != s.root && len(dir) > len(s.root) && os.Remove(dir) == nil {
 		dir = filepath.Dir(dir)
 	}
-}
-
-func ignoreMissing(err error) error {
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	return err
 }

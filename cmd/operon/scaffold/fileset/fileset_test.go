@@ -135,3 +135,38 @@ func TestEditNamesTheFile(t *testing.T) {
 		t.Errorf("missing file: %v", err)
 	}
 }
+
+func TestLinesKeepTheirEndsAndLinksStayLinks(t *testing.T) {
+	dir := t.TempDir()
+	elsewhere := filepath.Join(t.TempDir(), "elsewhere")
+	for path, content := range map[string]string{filepath.Join(dir, "dos"): "a\r\nb\r\n", filepath.Join(dir, "mixed"): "a\r\nb\n", elsewhere: "a\n"} {
+		if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink(elsewhere, filepath.Join(dir, "link")); err != nil {
+		t.Fatal(err)
+	}
+	set := New(dir, false)
+	for _, path := range []string{"dos", "mixed", "link"} {
+		if err := set.Edit(path, func(content string) (string, error) {
+			if path == "dos" && content != "a\nb\n" {
+				t.Errorf("dos is edited as %q", content)
+			}
+			return content + "c\n", nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := set.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]string{filepath.Join(dir, "dos"): "a\r\nb\r\nc\r\n", filepath.Join(dir, "mixed"): "a\r\nb\nc\n", elsewhere: "a\nc\n"} {
+		if got, err := os.ReadFile(path); err != nil || string(got) != want {
+			t.Errorf("%s is %q, %v; want %q", path, got, err, want)
+		}
+	}
+	if target, err := os.Readlink(filepath.Join(dir, "link")); err != nil || target != elsewhere {
+		t.Errorf("the link leads to %q, %v", target, err)
+	}
+}

@@ -125,6 +125,9 @@ func RuntimeOf(mod string) (Runtime, error) {
 		}
 	}
 	if found.Path == "" {
+		if _, err := Parse(mod); err != nil { // lax as it was read above, anything will do
+			return Runtime{}, err
+		}
 		return Runtime{}, fmt.Errorf("go.mod requires neither %s nor %s: go get one of them", origin.Library, ControllerRuntime)
 	}
 	return found, nil

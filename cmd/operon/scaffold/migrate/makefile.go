@@ -94,7 +94,7 @@ var stock = map[string]struct {
 	lines  []*regexp.Regexp
 	recipe string
 }{
-	"run":          {[]*regexp.Regexp{goRunMain}, "$(OPERON) run"},
+	"run":          {[]*regexp.Regexp{goRunMain}, "$(OPERON) run$(if $(filter command,$(origin KUBECONFIG)), --kubeconfig=$(KUBECONFIG))"},
 	"docker-build": {[]*regexp.Regexp{imageBuild}, "$(OPERON) build --image=$(IMG)"},
 	"docker-push":  {[]*regexp.Regexp{imagePush}, "$(OPERON) push --image=$(IMG)"},
 	"install":      {[]*regexp.Regexp{applyCRDs}, "$(OPERON) install"},

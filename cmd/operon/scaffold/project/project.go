@@ -1,6 +1,7 @@
 package project
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -94,8 +95,12 @@ func Load(root string) (*Project, error) {
 // Parse reads the content of a PROJECT file. Of the formats, version 3 is the only one that it takes, and of the layouts, those for Go.
 func Parse(data []byte) (*Project, error) {
 	p := &Project{}
+	data = bytes.ReplaceAll(data, []byte("\r\n"), []byte("\n"))
 	if err := yaml.Unmarshal(data, p); err != nil {
-		return nil, fmt.Errorf("not a project: %w", err)
+		return nil, fmt.Errorf("not a project's: %s: mend it, or take it back from version control", complaint(err))
+	}
+	if p.Version == "" {
+		return nil, errors.New("not a project's: it has no version of its format: take it back from version control, or make a project with operon init")
 	}
 	if p.Version != version {
 		return nil, fmt.Errorf("version %q of the format is not supported, only %q: kubebuilder's migration guide says how to get there", p.Version, version)
@@ -107,6 +112,19 @@ func Parse(data []byte) (*Project, error) {
 		p.head += line
 	}
 	return p, nil
+}
+
+// complaint is what is wrong with a file, without the way to it through two decoders.
+func complaint(err error) string {
+	var field *json.UnmarshalTypeError
+	if errors.As(err, &field) {
+		return fmt.Sprintf("%s is a %s there", field.Field, field.Value)
+	}
+	text := err.Error()
+	for _, prefix := range []string{"error converting YAML to JSON: ", "error unmarshaling JSON: ", "while decoding JSON: ", "yaml: "} {
+		text = strings.TrimPrefix(text, prefix)
+	}
+	return text
 }
 
 // Root is the directory that the project was read from, or is made for.

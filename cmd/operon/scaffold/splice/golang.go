@@ -1,10 +1,12 @@
 package splice
 
 import (
+	"errors"
 	"fmt"
 	"go/ast"
 	"go/format"
 	"go/parser"
+	"go/scanner"
 	"go/token"
 	"slices"
 	"strconv"
@@ -269,9 +271,24 @@ func parse(src string) (*token.FileSet, *ast.File, error) {
 	fset := token.NewFileSet()
 	file, err := parser.ParseFile(fset, "", src, parser.ParseComments)
 	if err != nil {
-		return nil, nil, fmt.Errorf("not valid Go: %w", err)
+		return nil, nil, fmt.Errorf("not valid Go, which is to be mended first: %w", firstOf(err))
 	}
 	return fset, file, nil
+}
+
+// Valid returns an error unless src is a Go file.
+func Valid(src string) error {
+	_, _, err := parse(src)
+	return err
+}
+
+// firstOf is the first of the mistakes that a parser found.
+func firstOf(err error) error {
+	var list scanner.ErrorList
+	if errors.As(err, &list) && len(list) > 0 {
+		return list[0]
+	}
+	return err
 }
 
 func lastElement(path string) string { return path[strings.LastIndex(path, "/")+1:] }
