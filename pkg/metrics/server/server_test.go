@@ -89,6 +89,12 @@ func TestMetricsAndExtraHandlersAreServed(t *testing.T) {
 	}
 }
 
+func TestTheDefaultAddressIsPort8080OfAllInterfaces(t *testing.T) {
+	if DefaultBindAddress != ":8080" {
+		t.Errorf("the default address is %q", DefaultBindAddress)
+	}
+}
+
 func TestThereIsNoServerAtAddressZero(t *testing.T) {
 	t.Cleanup(func(before string) func() { return func() { DefaultBindAddress = before } }(DefaultBindAddress))
 	DefaultBindAddress = "0"
