@@ -6,9 +6,11 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -43,6 +45,20 @@ func TestInterruptEndsTheClusterSoonAndLeavesNothing(t *testing.T) {
 	nothingIn(t, p.tmp)
 }
 
+func TestClosedTerminalEndsTheClusterAndLeavesNothing(t *testing.T) {
+	if signal.Ignored(syscall.SIGHUP) {
+		t.Skip("these tests outlive their terminal, and the cluster inherits that")
+	}
+	p := start(t)
+	p.cmd.Process.Signal(syscall.SIGHUP)
+	p.wait(t)
+	if p.exitCode() != 0 {
+		t.Errorf("exit code %d\n%s", p.exitCode(), p.stderr)
+	}
+	onlyProgress(t, p)
+	nothingIn(t, p.tmp)
+}
+
 func TestInterruptDuringTheStartLeavesNothing(t *testing.T) {
 	for _, after := range []time.Duration{20, 150, 300, 450, 600} {
 		t.Run((after * time.Millisecond).String(), func(t *testing.T) {
@@ -68,6 +84,20 @@ func TestInterruptDuringTheStartLeavesNothing(t *testing.T) {
 			nothingIn(t, filepath.Dir(dataDir))
 		})
 	}
+}
+
+func TestInterruptWhileTheControllersStartIsObeyed(t *testing.T) {
+	p := launch(t)
+	// Controllers ask the API server what there is while they are built, and give up where there is no answer.
+	eventually(t, time.Minute, "the start of the controllers", func(context.Context) (bool, error) {
+		return strings.Contains(p.stderr.String(), "starting controllers"), nil
+	})
+	p.interrupt(t)
+	if p.exitCode() != 0 {
+		t.Errorf("exit code %d\n%s", p.exitCode(), p.stderr)
+	}
+	onlyProgress(t, p)
+	nothingIn(t, p.tmp)
 }
 
 func TestClusterEndsWithItsStandardInput(t *testing.T) {

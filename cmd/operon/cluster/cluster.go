@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
@@ -147,6 +148,9 @@ func (c *Cluster) bringUp(ctx, running context.Context) error {
 
 // openState loads or makes the keys and the store, and gives a new store its first objects.
 func (c *Cluster) openState(ctx context.Context) error {
+	if err := c.dir.Whole("pki", "etcd"); err != nil {
+		return err
+	}
 	var objects map[string][]byte
 	work, either := errgroup.WithContext(ctx)
 	work.Go(func() (err error) {
@@ -177,7 +181,7 @@ func (c *Cluster) openState(ctx context.Context) error {
 	c.running.Go(func() {
 		select {
 		case <-c.store.Failed():
-			c.fail(fmt.Errorf("the store failed (%w): the data directory is %s", c.store.Err(), c.dir.Path))
+			c.fail(fmt.Errorf("the cluster cannot go on: %w", c.store.Err()))
 		case <-c.failed:
 		}
 	})
@@ -191,8 +195,14 @@ func (c *Cluster) openState(ctx context.Context) error {
 
 // serve runs the API server and returns when it answers.
 func (c *Cluster) serve(ctx, running context.Context) error {
+	serving, err := tls.X509KeyPair(c.keys.ServingCert, c.keys.ServingKey)
+	if err != nil {
+		return fmt.Errorf("API server: %w", err)
+	}
+	kubelet := nodes.NewKubelet(serving)
 	api, err := apiserver.New(running, apiserver.Config{
-		Listener: c.listener, PKI: c.keys, Etcd: c.store.Endpoint(), Services: services, DialKubelet: nodes.Refuse,
+		Listener: c.listener, PKI: c.keys, Etcd: c.store.Endpoint(), Services: services,
+		DialKubelet: kubelet.Dial, Closed: nodes.Networks(),
 		NoServiceAccounts: c.opts.APIOnly, Args: c.opts.APIServerArgs,
 		// Another version may want other roles.
 		Seeded: c.dir.Fresh || c.dir.Kubernetes == kubeversion.Version,
@@ -205,6 +215,11 @@ func (c *Cluster) serve(ctx, running context.Context) error {
 		return fmt.Errorf("API server: %w", err)
 	}
 	c.api = api
+	c.running.Go(func() {
+		if err := kubelet.Run(running); err != nil {
+			c.fail(fmt.Errorf("simulated kubelet: %w", err))
+		}
+	})
 	c.running.Go(func() {
 		err := api.Run(running)
 		if running.Err() == nil {
@@ -233,26 +248,36 @@ func (c *Cluster) populate(ctx, running context.Context) error {
 			}
 		})
 	}
+	var set *controllers.Set
+	var waitSched func()
 	work, either := errgroup.WithContext(ctx)
 	work.Go(func() (err error) {
-		c.set, err = controllers.Start(running, config, c.keys)
+		set, err = controllers.Start(running, config, c.keys)
 		return err
 	})
 	work.Go(func() (err error) {
-		c.waitSched, err = scheduler.Start(running, config)
+		waitSched, err = scheduler.Start(running, config)
 		return err
 	})
 	work.Go(func() error { return c.awaitReady(either, config) })
 	done := make(chan error, 1)
 	go func() { done <- work.Wait() }()
+	var err error
 	select {
-	case err := <-done:
-		return err
+	case err = <-done:
 	case <-ctx.Done():
 		// Components that wait for caches end with the cluster, not with the start.
 		c.cancel()
-		return errors.Join(ctx.Err(), <-done)
+		select {
+		case err = <-done:
+			err = errors.Join(ctx.Err(), err)
+		case <-time.After(stopTimeout):
+			// One that gave up when it was stopped does not return; see componentExits.
+			return ctx.Err()
+		}
 	}
+	c.set, c.waitSched = set, waitSched
+	return err
 }
 
 // URL is the API server's address.

@@ -89,6 +89,10 @@ func run(ctx context.Context, opts Options, verbosity int, ends ending, stdout, 
 	defer cancel(nil)
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	// The terminal that is closed takes the cluster with it, unless nohup says otherwise.
+	if !signal.Ignored(syscall.SIGHUP) {
+		signal.Notify(signals, syscall.SIGHUP)
+	}
 	go func() {
 		<-signals
 		cancel(errAsked)

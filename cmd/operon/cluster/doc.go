@@ -27,8 +27,8 @@
 //
 // # Not guaranteed
 //
-//   - Pods do not run: there is no kubelet, container or network. Services have addresses to which nothing can connect; exec, attach,
-//     port-forward and logs answer with errors unless the simulated nodes serve them.
+//   - Pods do not run: there is no kubelet, container or network. Services have addresses to which nothing can connect, the API server's
+//     calls of a webhook by its service among them; exec, attach and port-forward answer with errors, and a log is one line that says why.
 //   - Volumes hold nothing: claims of the default storage class bind to volumes that exist as objects only.
 //   - The service "kubernetes" has no endpoints, and aggregated API servers have no way to be reached through a service.
 //   - Several clusters in one process share what Kubernetes keeps process-wide: feature gates, logging, and the metrics

@@ -3,6 +3,7 @@ package cluster
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"go.uber.org/zap"
 	"k8s.io/client-go/rest"
@@ -37,6 +38,12 @@ type Options struct {
 }
 
 func (o *Options) validate() error {
+	for flag, path := range map[string]string{"data-dir": o.DataDir, "kubeconfig": o.Kubeconfig} {
+		// Shells leave the ~ of --data-dir=~/dir as it is, and a directory of that name is not what anybody wants.
+		if strings.HasPrefix(path, "~/") {
+			return fmt.Errorf("%s begins with ~, which the shell did not replace: write $HOME, or --%s %s with a space and no quotes", path, flag, path)
+		}
+	}
 	switch {
 	case o.Port < 0 || o.Port > 65535:
 		return fmt.Errorf("port %d is not between 1 and 65535: choose another --port, or leave it out for a free one", o.Port)

@@ -4,9 +4,11 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"net/netip"
 	"sync"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	utilerrors "k8s.io/apimachinery/pkg/util/errors"
 	utilnet "k8s.io/apimachinery/pkg/util/net"
 	genericapiserver "k8s.io/apiserver/pkg/server"
@@ -38,6 +40,9 @@ type Config struct {
 	Services *net.IPNet
 	// DialKubelet opens the connections for kubectl logs, exec and port-forward. nil dials a node's address.
 	DialKubelet utilnet.DialFunc
+	// Closed are the networks in which nobody listens, besides that of the services: the server does not try to connect to an address
+	// there, neither for kubectl's proxies nor for a webhook or an API that is registered with a service.
+	Closed []netip.Prefix
 	// NoServiceAccounts lets pods be created where no controller makes their namespace's service account.
 	NoServiceAccounts bool
 	// Args are flags of kube-apiserver, each as name or name=value. One that cannot be had is an *ArgError.
@@ -77,7 +82,7 @@ func New(ctx context.Context, cfg Config) (*Server, error) {
 	if errs := completed.Validate(); len(errs) > 0 {
 		return nil, utilerrors.NewAggregate(errs)
 	}
-	config, err := newConfig(completed, cfg.Seeded)
+	config, err := newConfig(completed, cfg)
 	if err != nil {
 		return nil, err
 	}
@@ -131,6 +136,8 @@ func newOptions(cfg Config) (*options.ServerRunOptions, error) {
 	o.AllowPrivileged = true
 	if cfg.DialKubelet != nil {
 		o.KubeletConfig.Lookup = func(egressselector.NetworkContext) (utilnet.DialFunc, error) { return cfg.DialKubelet, nil }
+		// Before it dials a name, the server has to find it in DNS.
+		o.KubeletConfig.PreferredAddressTypes = []string{string(corev1.NodeInternalIP)}
 	}
 	o.ServiceClusterIPRanges = cfg.Services.String()
 	// A loopback address is not a valid endpoint.

@@ -1,6 +1,8 @@
 package apiserver
 
 import (
+	"slices"
+
 	apiextensionsapiserver "k8s.io/apiextensions-apiserver/pkg/apiserver"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -33,12 +35,12 @@ import (
 
 // newConfig is app.NewConfig with one difference: the loopback certificate is P-256. Making the RSA keys that Kubernetes would make
 // takes up to half of a cluster's start.
-func newConfig(opts options.CompletedOptions, seeded bool) (*app.Config, error) {
+func newConfig(opts options.CompletedOptions, cfg Config) (*app.Config, error) {
 	generic, shared, storage, err := genericConfig(opts)
 	if err != nil {
 		return nil, err
 	}
-	if seeded {
+	if cfg.Seeded {
 		generic.DisabledPostStartHooks.Insert(rbacrest.PostStartHookName, schedulingrest.PostStartHookName)
 	}
 	kubeAPIs, resolver, initializers, err := app.CreateKubeAPIServerConfig(opts, generic, shared, storage)
@@ -46,6 +48,7 @@ func newConfig(opts options.CompletedOptions, seeded bool) (*app.Config, error) 
 		return nil, err
 	}
 	control := kubeAPIs.ControlPlane
+	closeNetworks(control.ProxyTransport, append(slices.Clone(cfg.Closed), prefixOf(cfg.Services)))
 	authentication := webhook.NewDefaultAuthenticationInfoResolverWrapper(control.ProxyTransport, control.Generic.EgressSelector,
 		control.Generic.LoopbackClientConfig, control.Generic.TracerProvider)
 	apiExtensions, err := controlplaneapiserver.CreateAPIExtensionsConfig(*control.Generic, control.VersionedInformers, initializers,

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -36,9 +37,11 @@ type Dir struct {
 	created bool
 }
 
+// marker says that a directory is ours. Without a version of Kubernetes it says that a first start began and did not end: what is in the
+// directory besides is of no use to anybody.
 type marker struct {
 	Layout     int    `json:"layout"`
-	Kubernetes string `json:"kubernetes"`
+	Kubernetes string `json:"kubernetes,omitempty"`
 }
 
 // InUseError says that another process holds the directory.
@@ -137,22 +140,31 @@ func (d *Dir) adopt() error {
 		d.undo()
 		return fmt.Errorf("data directory %s cannot be written (%w): choose another --data-dir", d.Path, reason(err))
 	}
+	if err := os.Chmod(d.Path, 0o700); err != nil {
+		d.lock.Close()
+		return fmt.Errorf("data directory %s does not belong to you (%w): choose another --data-dir", d.Path, reason(err))
+	}
 	m, err := readMarker(d.Path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		d.Fresh = true
+		if err := d.writeMarker(marker{Layout: layout}); err != nil {
+			return errors.Join(fmt.Errorf("data directory %s cannot be written (%w): choose another --data-dir", d.Path, reason(err)), d.Discard())
+		}
 	case err != nil:
 		d.lock.Close()
 		return fmt.Errorf("data directory %s has an unreadable %s (%w): restore it, or choose another --data-dir", d.Path, markerFile, err)
 	case m.Layout != layout:
 		d.lock.Close()
 		return fmt.Errorf("data directory %s has layout %d but this operon knows layout %d: use the operon that made it, or choose another --data-dir", d.Path, m.Layout, layout)
+	case m.Kubernetes == "":
+		d.Fresh = true
+		if err := d.clear(lockFile, markerFile); err != nil {
+			d.lock.Close()
+			return fmt.Errorf("data directory %s holds half a cluster that cannot be removed (%w): choose another --data-dir", d.Path, reason(err))
+		}
 	default:
 		d.Kubernetes = m.Kubernetes
-	}
-	if err := os.Chmod(d.Path, 0o700); err != nil {
-		d.lock.Close()
-		return fmt.Errorf("data directory %s does not belong to you (%w): choose another --data-dir", d.Path, reason(err))
 	}
 	return nil
 }
@@ -181,11 +193,20 @@ func (d *Dir) Mark(kubernetes string) error {
 	if !d.Fresh && d.Kubernetes == kubernetes {
 		return nil
 	}
-	data, err := json.Marshal(marker{Layout: layout, Kubernetes: kubernetes})
-	if err != nil {
-		return err
+	return d.writeMarker(marker{Layout: layout, Kubernetes: kubernetes})
+}
+
+// Whole is an error that names the first of the parts that a directory in which a cluster was started should have, and has not.
+func (d *Dir) Whole(parts ...string) error {
+	if d.Fresh {
+		return nil
 	}
-	return d.write(markerFile, data)
+	for _, part := range parts {
+		if _, err := os.Stat(d.Join(part)); errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("data directory %s has lost %s: restore it from a copy, or remove the data directory to begin anew", d.Path, part)
+		}
+	}
+	return nil
 }
 
 // Join is the path of something in the directory.
@@ -211,6 +232,14 @@ func (d *Dir) SetPort(port int) error {
 	return d.write(portFile, []byte(strconv.Itoa(port)+"\n"))
 }
 
+func (d *Dir) writeMarker(m marker) error {
+	data, err := json.Marshal(m)
+	if err != nil {
+		return err
+	}
+	return d.write(markerFile, data)
+}
+
 func (d *Dir) write(name string, data []byte) error {
 	tmp := d.Join(name + ".tmp")
 	if err := os.WriteFile(tmp, data, 0o600); err != nil {
@@ -231,16 +260,26 @@ func (d *Dir) Close() error {
 // Discard is Close for a start that did not succeed: a directory that was new is left as it was found.
 func (d *Dir) Discard() error {
 	if d.Fresh && !d.Temporary {
-		entries, err := os.ReadDir(d.Path)
-		if err != nil {
+		if err := d.clear(); err != nil {
 			return errors.Join(err, d.lock.Close())
-		}
-		for _, entry := range entries {
-			os.RemoveAll(d.Join(entry.Name()))
 		}
 		d.undo()
 	}
 	return d.Close()
+}
+
+// clear removes what is in the directory, but for the files to keep.
+func (d *Dir) clear(keep ...string) error {
+	entries, err := os.ReadDir(d.Path)
+	if err != nil {
+		return err
+	}
+	for _, entry := range entries {
+		if !slices.Contains(keep, entry.Name()) {
+			err = errors.Join(err, os.RemoveAll(d.Join(entry.Name())))
+		}
+	}
+	return err
 }
 
 func (d *Dir) undo() {

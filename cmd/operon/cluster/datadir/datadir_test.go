@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -49,6 +50,42 @@ func TestMarkAndPortSurvive(t *testing.T) {
 	defer d.Close()
 	if d.Fresh || d.Kubernetes != "v1.2.3" || d.Port() != 6443 {
 		t.Errorf("used directory: fresh %v, kubernetes %q, port %d", d.Fresh, d.Kubernetes, d.Port())
+	}
+}
+
+func TestAFirstStartThatWasKilledIsBegunAnew(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "data")
+	killed := open(t, path)
+	if err := os.MkdirAll(killed.Join("etcd", "half"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	killed.lock.Close() // as the system does for a process that was killed
+	d := open(t, path)
+	defer d.Close()
+	if !d.Fresh {
+		t.Error("a cluster that never was is taken for one")
+	}
+	if _, err := os.Stat(d.Join("etcd")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("half a cluster is still there: %v", err)
+	}
+	if _, err := Open(path); err == nil {
+		t.Error("the directory is not locked")
+	}
+}
+
+func TestAPartThatIsLostIsNamed(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "data")
+	d := open(t, path)
+	if err := d.Whole("etcd"); err != nil {
+		t.Errorf("of a new directory: %v", err)
+	}
+	if err := errors.Join(os.Mkdir(d.Join("pki"), 0o700), d.Mark("v1"), d.Close()); err != nil {
+		t.Fatal(err)
+	}
+	d = open(t, path)
+	defer d.Close()
+	if err := d.Whole("pki", "etcd"); err == nil || !strings.Contains(err.Error(), "has lost etcd: restore it") {
+		t.Errorf("of a directory without a store: %v", err)
 	}
 }
 

@@ -13,8 +13,11 @@ import (
 // checkDatabase reads every page of the database, because etcd itself would meet a bad one with a panic, or a fault on memory mapped
 // beyond the end of a truncated file, in a goroutine where nobody can catch it. A missing file is fine.
 func checkDatabase(path string) (err error) {
-	if _, statErr := os.Stat(path); errors.Is(statErr, os.ErrNotExist) {
+	switch info, statErr := os.Stat(path); {
+	case errors.Is(statErr, os.ErrNotExist):
 		return nil
+	case statErr == nil && info.Size() == 0:
+		return errors.New("database: is empty")
 	}
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {

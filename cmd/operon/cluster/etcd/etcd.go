@@ -8,7 +8,9 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
@@ -48,6 +50,7 @@ type Config struct {
 // Server is a running store.
 type Server struct {
 	etcd      *embed.Etcd
+	dir       string
 	socketDir string
 	// handle keeps a socket directory open that is reached through its descriptor.
 	handle *os.File
@@ -73,7 +76,7 @@ func Start(ctx context.Context, cfg Config) (*Server, error) {
 	if err := checkDatabase(filepath.Join(cfg.Dir, "member", "snap", "db")); err != nil {
 		return nil, &CorruptError{Dir: cfg.Dir, Reason: err.Error()}
 	}
-	s := &Server{socketDir: cfg.SocketDir, fatal: newFatalHook()}
+	s := &Server{dir: cfg.Dir, socketDir: cfg.SocketDir, fatal: newFatalHook()}
 	if err := s.prepareSocket(); err != nil {
 		return nil, err
 	}
@@ -122,37 +125,48 @@ func Start(ctx context.Context, cfg Config) (*Server, error) {
 	case r := <-started:
 		if r.err != nil {
 			s.removeSocket()
-			return nil, s.startError(cfg.Dir, r.err)
+			return nil, s.startError(r.err)
 		}
 		s.etcd = r.etcd
 	case <-s.fatal.done:
 		s.removeSocket()
-		return nil, &CorruptError{Dir: cfg.Dir, Reason: s.fatal.message()}
+		return nil, s.startError(errors.New(s.fatal.message()))
 	}
 	select {
 	case <-s.etcd.Server.ReadyNotify():
 		return s, nil
 	case <-s.fatal.done:
 		s.removeSocket()
-		return nil, &CorruptError{Dir: cfg.Dir, Reason: s.fatal.message()}
+		return nil, s.startError(errors.New(s.fatal.message()))
 	case <-time.After(electionTimeout):
 		s.Stop()
 		return nil, &CorruptError{Dir: cfg.Dir, Reason: "its log is incomplete"}
 	case err := <-s.etcd.Err():
 		s.Stop()
-		return nil, s.startError(cfg.Dir, err)
+		return nil, s.startError(err)
 	case <-ctx.Done():
 		s.Stop()
 		return nil, ctx.Err()
 	}
 }
 
-// startError calls damage what etcd met in files that exist already.
-func (s *Server) startError(dir string, err error) error {
-	if _, statErr := os.Stat(filepath.Join(dir, "member", "wal")); statErr == nil {
-		return &CorruptError{Dir: dir, Reason: err.Error()}
+// startError calls damage what etcd met in files that exist already, unless the disk is the reason.
+func (s *Server) startError(err error) error {
+	if full := diskFull(s.dir, err); full != nil {
+		return full
 	}
-	return fmt.Errorf("store in %s: %w", dir, err)
+	if _, statErr := os.Stat(filepath.Join(s.dir, "member", "wal")); statErr == nil {
+		return &CorruptError{Dir: s.dir, Reason: err.Error()}
+	}
+	return fmt.Errorf("store in %s: %w", s.dir, err)
+}
+
+// diskFull says so, if that is what the error is about. etcd's errors do not all unwrap.
+func diskFull(dir string, err error) error {
+	if full := syscall.ENOSPC; errors.Is(err, full) || strings.Contains(err.Error(), full.Error()) {
+		return fmt.Errorf("store in %s cannot be written (%w): make room on its disk, or choose another --data-dir", dir, full)
+	}
+	return nil
 }
 
 // Endpoint is the address for etcd clients.
@@ -162,7 +176,13 @@ func (s *Server) Endpoint() string { return "unix://" + s.socket() }
 func (s *Server) Failed() <-chan struct{} { return s.fatal.done }
 
 // Err is the reason why Failed was closed.
-func (s *Server) Err() error { return errors.New(s.fatal.message()) }
+func (s *Server) Err() error {
+	err := errors.New(s.fatal.message())
+	if full := diskFull(s.dir, err); full != nil {
+		return full
+	}
+	return fmt.Errorf("store in %s failed: %w", s.dir, err)
+}
 
 // Put stores the pairs in one transaction: all of them or none.
 func (s *Server) Put(ctx context.Context, pairs map[string][]byte) error {
@@ -192,10 +212,11 @@ func (s *Server) Stop() {
 		for _, l := range s.etcd.Clients {
 			l.Close()
 		}
-		s.etcd.Server.HardStop()
 		closed := make(chan struct{})
 		go func() {
 			defer close(closed)
+			// Neither returns when a goroutine of etcd ended in the hook.
+			s.etcd.Server.HardStop()
 			s.etcd.Close()
 		}()
 		select {

@@ -34,8 +34,8 @@
 //
 // # What is not
 //
-// There is no kubelet to connect to: kubectl logs, exec, attach, cp and port-forward cannot work, and the nodes announce no kubelet
-// port; [Refuse] is a dialer that says so. There is no network: addresses lead nowhere. Volumes are taken as mounted and claims as bound. Pods
+// No program runs: [Kubelet], to which the API server connects in the place of all kubelets, has a line for kubectl logs that says so, and answers exec,
+// attach, cp and port-forward with an error that says so. There is no network: nothing listens in any of the [Networks]. Volumes are taken as mounted and claims as bound. Pods
 // with the restart rule RestartAllContainers are not scheduled, because the nodes do not announce that they can do it. Lifecycle hooks are not run. Events are told for as
 // long as they are few: when hundreds of pods start in a moment, most start without. A Node object that is deleted stays deleted until the next start, as with a kubelet.
 package nodes

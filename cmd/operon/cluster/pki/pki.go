@@ -62,6 +62,9 @@ func Ensure(dir string, names []string, ips []net.IP) (*PKI, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := p.check(time.Now()); err != nil {
+		return nil, err
+	}
 	return p, p.renew(names, ips)
 }
 
@@ -156,7 +159,9 @@ func (p *PKI) renew(names []string, ips []net.IP) error {
 	if err != nil {
 		return err
 	}
-	if soon := time.Now().Add(renewBefore); soon.Before(serving.NotAfter) && soon.Before(admin.NotAfter) && covers(serving, names, ips) {
+	now := time.Now()
+	soon := now.Add(renewBefore)
+	if now.After(serving.NotBefore) && now.After(admin.NotBefore) && soon.Before(serving.NotAfter) && soon.Before(admin.NotAfter) && covers(serving, names, ips) {
 		return nil
 	}
 	caCert, caKey, err := p.authority()

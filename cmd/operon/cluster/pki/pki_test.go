@@ -7,7 +7,9 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
+	"time"
 )
 
 var loopback = []net.IP{net.IPv4(127, 0, 0, 1)}
@@ -63,6 +65,44 @@ func TestIncompleteDirectoryIsAnError(t *testing.T) {
 	}
 	if _, err := Ensure(dir, []string{"localhost"}, loopback); err == nil {
 		t.Error("a directory without its authority's key was accepted")
+	}
+}
+
+func TestDamagedFilesAreNamed(t *testing.T) {
+	for name := range (&PKI{}).files() {
+		dir := filepath.Join(t.TempDir(), "pki")
+		p := ensure(t, dir, "localhost")
+		if err := os.WriteFile(p.Path(name), []byte("nonsense"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, err := Ensure(dir, []string{"localhost"}, loopback)
+		pair := strings.TrimSuffix(strings.TrimSuffix(name, ".key"), ".crt")
+		if err == nil || !strings.Contains(err.Error(), p.Path(pair)) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestFilesOfAnotherClusterAreRefused(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "pki")
+	p, other := ensure(t, dir, "localhost"), ensure(t, filepath.Join(t.TempDir(), "pki"), "localhost")
+	for _, name := range []string{CACertFile, CAKeyFile} {
+		if err := os.WriteFile(p.Path(name), *other.files()[name], 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := Ensure(dir, []string{"localhost"}, loopback); err == nil {
+		t.Error("certificates of one authority were accepted under another")
+	}
+}
+
+func TestAClockThatIsFarOffIsSaid(t *testing.T) {
+	p := ensure(t, filepath.Join(t.TempDir(), "pki"), "localhost")
+	for years, want := range map[int]string{0: "", -1: "this machine's clock", 11: "expired at"} {
+		err := p.check(time.Now().AddDate(years, 0, 0))
+		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%d years on: %v, want %q", years, err, want)
+		}
 	}
 }
 
