@@ -33,17 +33,25 @@ type TypedBuilder[request comparable] struct {
 	sources    []source.TypedSource[request]
 	predicates []predicate.Predicate
 	options    controller.TypedOptions[request]
+
+	// make makes the controller. What a generic method calls by its name is compiled into each package that calls the method: all that a
+	// controller consists of. Through this field the packages that use a Builder find it compiled already.
+	make func(*TypedBuilder[request], reconcile.TypedReconciler[request]) (controller.TypedController[request], error)
 }
 
 // ControllerManagedBy begins a controller that m runs.
 func ControllerManagedBy(m manager.Manager) *Builder {
-	return TypedControllerManagedBy[reconcile.Request](m)
+	return &Builder{mgr: m, make: makeUsual}
+}
+
+func makeUsual(blder *Builder, r reconcile.Reconciler) (controller.Controller, error) {
+	return makeController(blder, r, controller.New)
 }
 
 // TypedControllerManagedBy begins a controller that m runs, and whose requests are of another type than
 // usual. For and Owns, which ask for objects by their names, are only for reconcile.Request.
 func TypedControllerManagedBy[request comparable](m manager.Manager) *TypedBuilder[request] {
-	return &TypedBuilder[request]{mgr: m}
+	return &TypedBuilder[request]{mgr: m, make: makeTyped[request]}
 }
 
 // For names the kind that is reconciled: each event of an object asks for the object. There can be only one;
@@ -140,22 +148,35 @@ func (blder *TypedBuilder[request]) Build(r reconcile.TypedReconciler[request]) 
 	if blder.mgr == nil {
 		return nil, errors.New("must provide a non-nil Manager")
 	}
-	kind, err := blder.kind()
+	return blder.make(blder, r)
+}
+
+func makeTyped[request comparable](blder *TypedBuilder[request], r reconcile.TypedReconciler[request]) (controller.TypedController[request], error) {
+	return makeController(blder, r, controller.NewTyped)
+}
+
+// makeController is Build, for a builder that has a manager, with the controller's constructor.
+func makeController[request comparable](
+	blder *TypedBuilder[request],
+	r reconcile.TypedReconciler[request],
+	newController func(string, manager.Manager, controller.TypedOptions[request]) (controller.TypedController[request], error),
+) (controller.TypedController[request], error) {
+	kind, err := kindOf(blder)
 	if err != nil {
 		return nil, err
 	}
 	if len(blder.owned) > 0 && len(blder.target) == 0 {
 		return nil, errors.New("Owns() can only be used together with For()")
 	}
-	name, err := blder.controllerName(kind)
+	name, err := nameOf(blder, kind)
 	if err != nil {
 		return nil, err
 	}
-	sources, err := blder.allSources()
+	sources, err := sourcesOf(blder)
 	if err != nil {
 		return nil, fmt.Errorf("controller %q: %w", name, err)
 	}
-	c, err := controller.NewTyped(name, blder.mgr, blder.controllerOptions(kind, r))
+	c, err := newController(name, blder.mgr, optionsOf(blder, kind, r))
 	if err != nil {
 		return nil, err
 	}
@@ -167,8 +188,8 @@ func (blder *TypedBuilder[request]) Build(r reconcile.TypedReconciler[request]) 
 	return c, nil
 }
 
-// kind is that of For, and empty where there is none.
-func (blder *TypedBuilder[request]) kind() (schema.GroupVersionKind, error) {
+// kindOf is the kind of For, and empty where there is none.
+func kindOf[request comparable](blder *TypedBuilder[request]) (schema.GroupVersionKind, error) {
 	switch len(blder.target) {
 	case 0:
 		return schema.GroupVersionKind{}, nil
@@ -187,7 +208,7 @@ func (blder *TypedBuilder[request]) kind() (schema.GroupVersionKind, error) {
 	return gvk, nil
 }
 
-func (blder *TypedBuilder[request]) controllerName(kind schema.GroupVersionKind) (string, error) {
+func nameOf[request comparable](blder *TypedBuilder[request], kind schema.GroupVersionKind) (string, error) {
 	switch {
 	case blder.name != "":
 		return blder.name, nil
@@ -197,8 +218,8 @@ func (blder *TypedBuilder[request]) controllerName(kind schema.GroupVersionKind)
 	return strings.ToLower(kind.Kind), nil
 }
 
-// controllerOptions completes the options with what the builder knows.
-func (blder *TypedBuilder[request]) controllerOptions(kind schema.GroupVersionKind, r reconcile.TypedReconciler[request]) controller.TypedOptions[request] {
+// optionsOf completes the options with what the builder knows.
+func optionsOf[request comparable](blder *TypedBuilder[request], kind schema.GroupVersionKind, r reconcile.TypedReconciler[request]) controller.TypedOptions[request] {
 	options := blder.options
 	options.Reconciler = r
 	if options.MaxConcurrentReconciles == 0 && !kind.Empty() {
@@ -210,8 +231,8 @@ func (blder *TypedBuilder[request]) controllerOptions(kind schema.GroupVersionKi
 	return options
 }
 
-// allSources makes the sources of For, Owns and Watches, and adds the others.
-func (blder *TypedBuilder[request]) allSources() ([]source.TypedSource[request], error) {
+// sourcesOf makes the sources of For, Owns and Watches, and adds the others.
+func sourcesOf[request comparable](blder *TypedBuilder[request]) ([]source.TypedSource[request], error) {
 	var sources []source.TypedSource[request]
 	add := func(object client.Object, only projection, h handler.TypedEventHandler[client.Object, request], own []predicate.Predicate) error {
 		object, err := only.of(object, blder.mgr)

@@ -291,14 +291,14 @@ func TestNameAndConcurrencyComeFromTheKind(t *testing.T) {
 			m := newManager()
 			m.defaults = tt.defaults
 			b := ControllerManagedBy(m).For(&appsv1.Deployment{}).WithOptions(tt.options)
-			kind, err := b.kind()
+			kind, err := kindOf(b)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if name, err := b.controllerName(kind); name != "deployment" || err != nil {
+			if name, err := nameOf(b, kind); name != "deployment" || err != nil {
 				t.Errorf("name %q, err %v", name, err)
 			}
-			if got := b.controllerOptions(kind, nil).MaxConcurrentReconciles; got != tt.want {
+			if got := optionsOf(b, kind, nil).MaxConcurrentReconciles; got != tt.want {
 				t.Errorf("%d workers, want %d", got, tt.want)
 			}
 		})

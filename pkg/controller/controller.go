@@ -97,7 +97,7 @@ func newController[request comparable](name string, mgr manager.Manager, options
 			return nil, err
 		}
 	}
-	options.setDefaults()
+	setDefaults(&options)
 	c := &controller[request]{
 		name:        name,
 		options:     options,
@@ -125,7 +125,7 @@ func newController[request comparable](name string, mgr manager.Manager, options
 }
 
 // setDefaults fills in what neither the options nor the manager say.
-func (options *TypedOptions[request]) setDefaults() {
+func setDefaults[request comparable](options *TypedOptions[request]) {
 	if options.MaxConcurrentReconciles <= 0 {
 		options.MaxConcurrentReconciles = 1
 	}

@@ -142,7 +142,7 @@ func (m *manager) Start(ctx context.Context) error {
 	}
 	webhooksStarted, cachesStarted := begun(m.webhooks, webhookStarted), (<-chan struct{})(nil)
 
-	var election *election
+	var election *candidacy
 	var won, lost <-chan struct{}
 	for {
 		select {
@@ -184,7 +184,7 @@ func (m *manager) Start(ctx context.Context) error {
 }
 
 // end stops the manager and returns why it had to, or nil if it was told to.
-func (m *manager) end(ctx context.Context, election *election) error {
+func (m *manager) end(ctx context.Context, election *candidacy) error {
 	err := m.failures.stop()
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
 		// A runnable that has ctx, too, was faster than we were.
@@ -272,7 +272,7 @@ func wait(ctx context.Context, s starting) error {
 
 // stop stops everything in the opposite order of the start. It waits for grace
 // at most, or without end if grace is negative.
-func (m *manager) stop(election *election, grace time.Duration) error {
+func (m *manager) stop(election *candidacy, grace time.Duration) error {
 	ctx, cancel := context.Background(), context.CancelFunc(func() {})
 	if grace >= 0 {
 		ctx, cancel = context.WithTimeout(ctx, grace)

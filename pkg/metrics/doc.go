@@ -3,8 +3,9 @@
 //
 // [Registry] is what a manager's metrics server exposes. Register metrics of
 // an operator's own there. It starts out with the metrics of the Go runtime and of the
-// process, rest_client_requests_total, and those of leader election
-// (leader_election_master_status and leader_election_slowpath_total).
+// process, and rest_client_requests_total; a manager adds those of leader election
+// (leader_election_master_status and leader_election_slowpath_total), which
+// count the managers' elections and not those of client-go's own electors.
 // [RegisterRESTClientMetrics] adds more about the requests to API servers.
 //
 // client-go has one place for such metrics in a process, and this package

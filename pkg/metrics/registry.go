@@ -23,5 +23,4 @@ func init() {
 		collectors.NewGoCollector(),
 	)
 	registerClientMetrics()
-	registerLeaderMetrics()
 }

@@ -5,7 +5,7 @@
 //   - The plane is the cluster that the operator runs against: a control plane of its own, which lives and ends with the loop,
 //     or the one that a kubeconfig names.
 //   - The sources are the files that the manager and its manifests are made from. A snapshot of them tells whether anything changed.
-//   - The manager is the operator's process.
+//   - The manager is the operator's process, of the binary that package rebuild makes.
 //   - A cycle makes everything follow the sources: generate, build, install the definitions, restart the manager, register its
 //     webhooks, apply the samples. Each step that has nothing to do costs next to nothing.
 //

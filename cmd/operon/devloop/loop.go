@@ -1,7 +1,6 @@
 package devloop
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
@@ -13,13 +12,13 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"syscall"
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/operon-dev/operon/cmd/operon/deploy"
 	"github.com/operon-dev/operon/cmd/operon/devloop/logview"
+	"github.com/operon-dev/operon/cmd/operon/devloop/rebuild"
 	"github.com/operon-dev/operon/cmd/operon/scaffold/gomodule"
 	"github.com/operon-dev/operon/pkg/client"
 )
@@ -67,7 +66,8 @@ type loop struct {
 	cluster    client.WithWatch
 	webhooks   *webhooks // nil: the cluster cannot reach this machine
 	placed     bool      // the webhooks' port is nobody else's
-	overlay    string    // for the build, if any
+	overlaid   bool      // the manager is told of that port
+	builder    *rebuild.Builder
 	ports      ports
 	own        bool // the cluster goes away with the loop
 
@@ -102,7 +102,11 @@ func Run(ctx context.Context, o Options) (err error) {
 		return err
 	}
 	l := &loop{Options: o, temp: temp, binary: filepath.Join(o.Root, "bin", "manager"), applied: map[string][sha256.Size]byte{}}
-	defer func() { err = errors.Join(err, l.ports.close(), os.RemoveAll(temp)) }()
+	l.builder = l.newBuilder("")
+	defer func() {
+		l.builder.Stop()
+		err = errors.Join(err, l.ports.close(), os.RemoveAll(temp))
+	}()
 
 	lost, stop, err := l.connect(ctx)
 	if ctx.Err() != nil && err != nil {
@@ -124,6 +128,9 @@ func Run(ctx context.Context, o Options) (err error) {
 		built, err := l.cycle(ctx)
 		if err != nil && ctx.Err() == nil {
 			l.say("%v; waiting for a change", err)
+		}
+		if err == nil {
+			l.builder.Plan(ctx) // while nobody waits
 		}
 		if err := l.awaitChange(ctx, w, built, lost); err != nil {
 			if ctx.Err() != nil {
@@ -151,6 +158,9 @@ func (l *loop) connect(ctx context.Context) (lost <-chan struct{}, stop func() e
 		lost = p.ended
 		stop = func() error { return errors.Join(p.stop(), removeIfThere(l.kubeconfig)) }
 		l.say("a control plane of your own is ready: export KUBECONFIG=%s", l.kubeconfig)
+		if elsewhere := os.Getenv("KUBECONFIG"); elsewhere != "" && elsewhere != l.kubeconfig {
+			l.say("the cluster of your shell's KUBECONFIG is left alone: --kubeconfig %s runs against it", elsewhere)
+		}
 	}
 	if l.cluster, err = deploy.Connect(ctx, l.kubeconfig, l.Context); err == nil && !l.own {
 		// The manager gets one file with one context: the one that was asked for.
@@ -238,13 +248,20 @@ func (l *loop) cycle(ctx context.Context) (snapshot, error) {
 	if err != nil {
 		return nil, err
 	}
+	// Most often there is nothing for the compiler in what is generated.
+	l.builder.Ahead(ctx)
 	if err := l.Generate(ctx, l.Root, l.Stderr); err != nil {
+		l.builder.Stop()
 		return before, err
 	}
 	// What the generators wrote is not a change to come back for.
 	built, err := takeSnapshot(l.Root)
 	if err != nil {
+		l.builder.Stop()
 		return before, err
+	}
+	if built.code().changed(before.code(), l.Root) != "" {
+		l.builder.Stop()
 	}
 	watch.lap("generate")
 	if err := l.placeWebhooks(); err != nil {
@@ -314,14 +331,20 @@ func (l *loop) placeWebhooks() error {
 	if l.webhooks.port != l.WebhookPort {
 		l.say("port %d is in use: webhooks are at %s", l.WebhookPort, l.webhooks.address())
 	}
-	l.overlay, err = writeOverlay(l.temp, filepath.Join(l.Root, l.Package), runtime.Path)
-	return err
+	overlay, err := writeOverlay(l.temp, filepath.Join(l.Root, l.Package), runtime.Path)
+	if err != nil {
+		return err
+	}
+	l.builder.Stop()
+	l.builder, l.overlaid = l.newBuilder(overlay), true
+	return nil
 }
 
 // buildFlags are what makes a build quick, rather than the manager: the loop waits for each build, and for nothing as long.
 var buildFlags = []string{
-	// Without symbols the linker has half the work.
-	"-ldflags=-s -w",
+	// Without symbols the linker has half the work. Without a build ID the same code makes the same binary, whoever called the linker, and
+	// the manager that runs needs not be restarted.
+	"-ldflags=-s -w -buildid=",
 	// Without inlining and debug information there is a third less to compile, and a fifth less to link. With the same flags for all
 	// packages as make build gives those of the operon command, whoever has built that has compiled most of the manager.
 	"-gcflags=all=-l -dwarf=false",
@@ -333,31 +356,27 @@ var buildFlags = []string{
 // limit keeps it from a small machine's swap.
 var buildEnv = []string{"GOGC=off", "GOMEMLIMIT=1GiB"}
 
+// newBuilder returns what builds the manager, with an overlay, if any.
+func (l *loop) newBuilder(overlay string) *rebuild.Builder {
+	flags := buildFlags
+	if overlay != "" {
+		flags = append(slices.Clone(flags), "-overlay="+overlay)
+	}
+	return &rebuild.Builder{Dir: l.Root, Package: l.Package, Output: l.binary, Temp: l.temp, Flags: flags, Env: buildEnv}
+}
+
 // build compiles the manager and returns the digest of its binary.
 func (l *loop) build(ctx context.Context) (digest [sha256.Size]byte, err error) {
-	next := l.binary + ".next"
-	args := slices.Concat([]string{"build"}, buildFlags, []string{"-o", next})
-	if l.overlay != "" {
-		args = append(args, "-overlay", l.overlay)
-	}
-	cmd := exec.CommandContext(ctx, "go", append(args, l.Package)...)
-	cmd.Dir = l.Root
-	cmd.Env = append(os.Environ(), buildEnv...)
-	// In a group of its own, so that the compilers and the linker end with it.
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	dieWithParent(cmd.SysProcAttr)
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
-	var said bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &said, &said
-	if err := cmd.Run(); err != nil {
-		l.Stderr.Write(said.Bytes())
+	err = l.builder.Build(ctx)
+	var mistake *rebuild.Mistake
+	switch {
+	case errors.As(err, &mistake):
+		l.Stderr.Write(mistake.Said)
 		if l.manager.running() {
 			return digest, errors.New("the project does not compile, the manager of before still runs")
 		}
 		return digest, errors.New("the project does not compile")
-	}
-	// By rename, because the binary that runs cannot be written to.
-	if err := os.Rename(next, l.binary); err != nil {
+	case err != nil:
 		return digest, err
 	}
 	file, err := os.Open(l.binary)
@@ -438,7 +457,7 @@ func (l *loop) restart(ctx context.Context, digest [sha256.Size]byte, watch *sto
 	env := []string{"KUBECONFIG=" + l.kubeconfig, "TMPDIR=" + l.temp}
 	if l.webhooks == nil {
 		env = append(env, enableWebhooks+"=false")
-	} else if l.overlay != "" {
+	} else if l.overlaid {
 		env = append(env, fmt.Sprint(webhookPort, "=", l.webhooks.port))
 	}
 	more, said, err := l.ports.arguments(filepath.Join(l.Root, l.Package), l.Args)

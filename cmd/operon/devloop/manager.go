@@ -9,6 +9,8 @@ import (
 	"os/exec"
 	"syscall"
 	"time"
+
+	"github.com/operon-dev/operon/cmd/operon/devloop/child"
 )
 
 // grace is how long a manager may take to end in good order: as long as Kubernetes gives a pod.
@@ -40,9 +42,7 @@ func startManager(dir, binary string, args, env []string, out log) (*manager, er
 	m.cmd.Dir = dir
 	m.cmd.Env = append(os.Environ(), env...)
 	m.cmd.Stdout, m.cmd.Stderr = out, out
-	// In a group of its own, so that Ctrl-C reaches the loop alone, which ends things in order.
-	m.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	dieWithParent(m.cmd.SysProcAttr)
+	m.cmd.SysProcAttr = child.Attributes()
 	m.cmd.WaitDelay = time.Second // for what a child of the manager still prints
 	if err := m.cmd.Start(); err != nil {
 		return nil, fmt.Errorf("manager: %w", err)

@@ -71,6 +71,17 @@ func takeSnapshot(root string) (snapshot, error) {
 	return s, err
 }
 
+// code is the part of a snapshot that the compiler may read.
+func (s snapshot) code() snapshot {
+	code := snapshot{}
+	for path, stamp := range s {
+		if filepath.Ext(path) == ".go" {
+			code[path] = stamp
+		}
+	}
+	return code
+}
+
 // changed returns a source that is not the same in both snapshots, relative to root, or nothing.
 func (s snapshot) changed(other snapshot, root string) string {
 	var paths []string

@@ -1,0 +1,328 @@
+package election
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	dto "github.com/prometheus/client_model/go"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/tools/leaderelection/resourcelock"
+)
+
+var leases = schema.GroupResource{Group: "coordination.k8s.io", Resource: "leases"}
+
+// A lease is what candidates compete for. As with an API server, an update of what was read earlier than the last change fails.
+type lease struct {
+	mu      sync.Mutex
+	record  *resourcelock.LeaderElectionRecord
+	version int
+	err     error // of all requests, if any
+}
+
+// change does what somebody else does to the lease.
+func (l *lease) change(change func()) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	change()
+}
+
+// now is the record of now.
+func (l *lease) now() resourcelock.LeaderElectionRecord {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.record == nil {
+		return resourcelock.LeaderElectionRecord{}
+	}
+	return *l.record
+}
+
+// A lock is one candidate's access to a lease.
+type lock struct {
+	*lease
+	name   string
+	read   int
+	events []string
+}
+
+func (l *lock) Get(context.Context) (*resourcelock.LeaderElectionRecord, []byte, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.err != nil {
+		return nil, nil, l.err
+	}
+	if l.record == nil {
+		return nil, nil, apierrors.NewNotFound(leases, "lease")
+	}
+	l.read = l.version
+	record := *l.record
+	raw, err := json.Marshal(record)
+	return &record, raw, err
+}
+
+func (l *lock) Create(_ context.Context, record resourcelock.LeaderElectionRecord) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.record != nil {
+		return apierrors.NewAlreadyExists(leases, "lease")
+	}
+	return l.put(record)
+}
+
+func (l *lock) Update(_ context.Context, record resourcelock.LeaderElectionRecord) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.record == nil {
+		return apierrors.NewNotFound(leases, "lease")
+	}
+	if l.read != l.version {
+		return apierrors.NewConflict(leases, "lease", errors.New("changed"))
+	}
+	return l.put(record)
+}
+
+func (l *lock) put(record resourcelock.LeaderElectionRecord) error {
+	if l.err != nil {
+		return l.err
+	}
+	l.version++
+	l.read, l.record = l.version, &record
+	return nil
+}
+
+func (l *lock) RecordEvent(event string) { l.events = append(l.events, event) }
+func (l *lock) Identity() string         { return l.name }
+func (l *lock) Describe() string         { return "lease of " + l.name }
+
+// A candidate is an elector that runs.
+type candidate struct {
+	*lock
+	won, ended chan struct{}
+	stop       context.CancelFunc
+}
+
+// start starts a candidate with the field's usual times.
+func start(t *testing.T, l *lease, name string, change func(*Options)) *candidate {
+	t.Helper()
+	c := &candidate{lock: &lock{lease: l, name: name}, won: make(chan struct{}), ended: make(chan struct{})}
+	o := Options{
+		Lock: c.lock, Name: t.Name() + "/" + name, LeaseDuration: 15 * time.Second, RenewDeadline: 10 * time.Second, RetryPeriod: 2 * time.Second,
+		Won: func() { close(c.won) },
+	}
+	if change != nil {
+		change(&o)
+	}
+	e, err := New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ctx context.Context
+	ctx, c.stop = context.WithCancel(t.Context())
+	go func() {
+		e.Run(ctx)
+		close(c.ended)
+	}()
+	t.Cleanup(c.stop)
+	return c
+}
+
+// leads reports what the metric says.
+func (c *candidate) leads(t *testing.T) bool {
+	t.Helper()
+	return value(t, status.WithLabelValues(t.Name()+"/"+c.name)) == 1
+}
+
+func value(t *testing.T, m prometheus.Metric) float64 {
+	t.Helper()
+	var got dto.Metric
+	if err := m.Write(&got); err != nil {
+		t.Fatal(err)
+	}
+	return got.GetGauge().GetValue() + got.GetCounter().GetValue()
+}
+
+func TestALeaderIsFollowedWhenItsRecordHasRunOut(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &lease{}
+		first := start(t, l, "first", nil)
+		<-first.won
+		acquired := l.now().AcquireTime
+		second := start(t, l, "second", nil)
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if !first.leads(t) || second.leads(t) || l.now().HolderIdentity != "first" || l.now().LeaderTransitions != 0 {
+			t.Fatalf("after a minute: %+v", l.now())
+		}
+		if l.now().AcquireTime != acquired || time.Since(l.now().RenewTime.Time) > 2*time.Second || l.now().LeaseDurationSeconds != 15 {
+			t.Errorf("renewed as %+v", l.now())
+		}
+		first.stop()
+		<-first.ended
+		stopped := time.Now()
+		<-second.won
+		if waited := time.Since(stopped); waited < 13*time.Second || waited > 24*time.Second {
+			t.Errorf("followed after %s", waited)
+		}
+		if first.leads(t) || !second.leads(t) || l.now().HolderIdentity != "second" || l.now().LeaderTransitions != 1 {
+			t.Errorf("afterwards: %+v", l.now())
+		}
+		if got := strings.Join(first.events, ", "); got != "became leader, stopped leading" {
+			t.Errorf("events: %s", got)
+		}
+	})
+}
+
+// Others wait for 15 s after the last renewal that they have seen.
+func TestALeaderThatCannotRenewGivesUpBeforeOthersFollow(t *testing.T) {
+	for name, deadline := range map[string]time.Duration{"usual times": 10 * time.Second, "a deadline near the lease's duration": 14900 * time.Millisecond} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				l := &lease{}
+				c := start(t, l, "first", func(o *Options) { o.RenewDeadline = deadline })
+				<-c.won
+				time.Sleep(time.Minute)
+				synctest.Wait()
+				renewed := l.now().RenewTime
+				l.change(func() { l.err = errors.New("connection refused") })
+				<-c.ended
+				if late := time.Since(renewed.Time); late < 10*time.Second || late > 15*time.Second {
+					t.Errorf("it gave up %s after the last renewal", late)
+				}
+				if c.leads(t) {
+					t.Error("the metric says that it leads")
+				}
+			})
+		})
+	}
+}
+
+func TestALeaderEndsWhenItSeesAnother(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &lease{}
+		c := start(t, l, "first", func(o *Options) { o.Release = true })
+		<-c.won
+		l.change(func() {
+			l.version++
+			l.record = &resourcelock.LeaderElectionRecord{HolderIdentity: "thief", LeaseDurationSeconds: 15, RenewTime: metav1.Now()}
+		})
+		began := time.Now()
+		<-c.ended
+		if took := time.Since(began); took > 2*time.Second {
+			t.Errorf("it ended after %s", took)
+		}
+		if l.now().HolderIdentity != "thief" {
+			t.Errorf("it has taken the lock from its successor: %+v", l.now())
+		}
+	})
+}
+
+func TestALeaderOutlivesAnOutageAndADeletion(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &lease{}
+		c := start(t, l, "first", nil)
+		<-c.won
+		l.change(func() { l.err = errors.New("connection refused") })
+		time.Sleep(9 * time.Second)
+		l.change(func() { l.err = nil })
+		time.Sleep(time.Minute)
+		l.change(func() { l.record = nil })
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		select {
+		case <-c.ended:
+			t.Error("it has ended")
+		default:
+		}
+		if got := l.now(); got.HolderIdentity != "first" {
+			t.Errorf("the record is %+v", got)
+		}
+	})
+}
+
+func TestALockThatIsGivenBackIsTakenAtOnceByWhoIsTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &lease{}
+		first := start(t, l, "first", func(o *Options) { o.Release = true })
+		<-first.won
+		freed, watched := make(chan struct{}), make(chan struct{})
+		second := start(t, l, "second", func(o *Options) {
+			o.AwaitRelease = func(ctx context.Context, released func()) {
+				defer close(watched)
+				select {
+				case <-freed:
+					released()
+				case <-ctx.Done():
+				}
+				<-ctx.Done()
+			}
+		})
+		time.Sleep(time.Minute)
+		first.stop()
+		<-first.ended
+		if got := l.now(); got.HolderIdentity != "" || got.LeaseDurationSeconds != 1 || got.LeaderTransitions != 0 {
+			t.Errorf("given back as %+v", got)
+		}
+		close(freed)
+		now := time.Now()
+		<-second.won
+		if waited := time.Since(now); waited != 0 {
+			t.Errorf("taken after %s", waited)
+		}
+		<-watched // nobody needs to be told any more
+		if l.now().LeaderTransitions != 1 {
+			t.Errorf("transitions: %d", l.now().LeaderTransitions)
+		}
+	})
+}
+
+func TestACandidateEndsWithItsContext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := start(t, &lease{err: errors.New("connection refused")}, "only", nil)
+		time.Sleep(time.Minute)
+		c.stop()
+		<-c.ended
+		if len(c.events) != 0 {
+			t.Errorf("events: %s", c.events)
+		}
+	})
+}
+
+func TestARenewalAfterAReadIsCounted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &lease{}
+		c := start(t, l, "only", nil)
+		<-c.won
+		counter := slowPath.WithLabelValues(t.Name() + "/only")
+		before := value(t, counter)
+		l.change(func() { l.version++ }) // as by setting a label
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if got := value(t, counter) - before; got != 1 {
+			t.Errorf("counted %g", got)
+		}
+	})
+}
+
+func TestTimesThatDoNotGoTogetherAreRefused(t *testing.T) {
+	for _, tc := range []struct{ lease, renew, retry time.Duration }{
+		{15, 15, 2}, {15, 2, 2}, {15, 10, 0}, {0, 0, 0}, {-1, -2, -3},
+	} {
+		_, err := New(Options{
+			Lock: &lock{lease: &lease{}, name: "x"}, LeaseDuration: tc.lease * time.Second, RenewDeadline: tc.renew * time.Second, RetryPeriod: tc.retry * time.Second,
+		})
+		if err == nil || !strings.HasPrefix(err.Error(), "leader election: the ") {
+			t.Errorf("%v: %v", tc, err)
+		}
+	}
+	if _, err := New(Options{Lock: &lock{}}); err == nil || !strings.Contains(err.Error(), "identity") {
+		t.Errorf("without an identity: %v", err)
+	}
+}
