@@ -205,6 +205,29 @@ func TestMarkersWithoutEffectAreWarnings(t *testing.T) {
 	if code != 1 || files(t) != "" {
 		t.Errorf("with --strict: exit code %d, files %q and %q, want a mistake", code, files(t), stderr)
 	}
+	code, _, stderr = run("object", "paths=./...", "--strict-markers")
+	if code != 1 || files(t) != "" || !strings.Contains(stderr, "--strict-markers=false") {
+		t.Errorf("with --strict-markers: exit code %d, files %q and %q, want a mistake, and the way out", code, files(t), stderr)
+	}
+	code, _, stderr = run("object", "paths=./...", "--strict-markers", "--strict-markers=false")
+	if code != 0 || files(t) == "" {
+		t.Errorf("with --strict-markers=false last: exit code %d, files %q and %q, want a warning", code, files(t), stderr)
+	}
+}
+
+func TestANameThatIsNotThereIsOneMistake(t *testing.T) {
+	ruledModule(t, strings.Replace(ruled, "\tSize int", "\tSize Missing", 1))
+	code, _, stderr := run("object", "crd", "paths=./a")
+	if code != 1 || strings.Count(stderr, "undefined") != 1 || !strings.Contains(stderr, "1 mistake,") {
+		t.Errorf("exit code %d and %q, want one mistake", code, stderr)
+	}
+}
+
+func TestWithoutPathsThereIsNothingToRead(t *testing.T) {
+	module(t, types)
+	if code, _, stderr := run("object"); code != 1 || !strings.Contains(stderr, "paths=./...") {
+		t.Errorf("exit code %d and %q, want the argument that is missing", code, stderr)
+	}
 }
 
 func TestListings(t *testing.T) {

@@ -34,9 +34,11 @@ type generation struct {
 
 	in               *generate.Input
 	mistakes, doubts diag.List
-	out              output
-	dependencies     []string
-	failed           error
+	// idle are markers without effect: those that no generator knows, and those that stand where none looks.
+	idle         diag.List
+	out          output
+	dependencies []string
+	failed       error
 
 	mu      sync.Mutex
 	reviews []*review
@@ -61,7 +63,7 @@ func (n *generation) render(ctx context.Context) error {
 		return err
 	}
 	collector := marker.NewCollector(n.plan.registry(), &n.mistakes)
-	collector.Doubt(allMarkers(), &n.doubts)
+	collector.Doubt(allMarkers(), &n.idle)
 	n.in = &generate.Input{Roots: roots, Source: source, Markers: collector, Mistakes: &n.mistakes, Doubts: &n.doubts, Review: n.review}
 	steps := n.plan.steps
 	rendered := make([][]generate.Artifact, len(steps))
@@ -79,9 +81,7 @@ func (n *generation) render(ctx context.Context) error {
 		})
 	}
 	wg.Wait()
-	for _, pkg := range roots {
-		n.mistakes.Add(pkg.Mistakes()...)
-	}
+	n.addSourceMistakes(roots)
 	n.failed = errors.Join(failed...)
 	for i, step := range steps {
 		n.out.add(step.rule, rendered[i])
@@ -90,6 +90,20 @@ func (n *generation) render(ctx context.Context) error {
 		n.dependencies = n.plan.dependencies(source, &n.out)
 	}
 	return nil
+}
+
+// addSourceMistakes adds what is wrong with the Go source, but for names that a generator has missed at the same line: it knows the way out.
+func (n *generation) addSourceMistakes(roots []*load.Package) {
+	missed := map[string]bool{}
+	line := func(m diag.Mistake) string { return fmt.Sprintf("%s:%d", m.Pos.Filename, m.Pos.Line) }
+	for _, m := range n.mistakes.Sorted() {
+		missed[line(m)] = true
+	}
+	for _, pkg := range roots {
+		n.mistakes.Add(slices.DeleteFunc(pkg.Mistakes(), func(m diag.Mistake) bool {
+			return missed[line(m)] && (strings.HasPrefix(m.What, "undefined: ") || strings.HasPrefix(m.What, "invalid recursive type"))
+		})...)
+	}
 }
 
 // forget lets go of the source, which takes more memory than all else.
@@ -238,7 +252,7 @@ func (n *generation) finish(ctx context.Context) error {
 		return n.failed
 	}
 	if !n.mistakes.Empty() {
-		return &mistakesError{list: &n.mistakes, dir: here}
+		return &mistakesError{list: &n.mistakes, dir: here, idle: n.settings.strictMarkers && !n.idle.Empty()}
 	}
 	changed, err := n.out.write(n.stdout)
 	if n.report != nil {
@@ -258,6 +272,11 @@ func (n *generation) finish(ctx context.Context) error {
 func (n *generation) warn(here string, allowed []diag.Mistake) (string, error) {
 	var refused diag.List
 	refused.Add(allowed...)
+	if n.settings.strict || n.settings.strictMarkers {
+		n.mistakes.Add(n.idle.Sorted()...)
+	} else {
+		n.doubts.Add(n.idle.Sorted()...)
+	}
 	if n.settings.strict {
 		n.mistakes.Add(n.doubts.Sorted()...)
 		n.doubts = diag.List{}

@@ -83,6 +83,8 @@ func (r *Run) conclude(err error) {
 type mistakesError struct {
 	list *diag.List
 	dir  string
+	// idle tells that markers without effect are among them.
+	idle bool
 }
 
 func (e *mistakesError) Error() string { return "the source has mistakes" }
@@ -95,6 +97,9 @@ func (e *mistakesError) print(w io.Writer) {
 		noun = "mistake"
 	}
 	fmt.Fprintf(w, "controller-gen: %d %s, nothing is written\n", n, noun)
+	if e.idle {
+		fmt.Fprintf(w, "controller-gen: --%s=false takes markers without effect for warnings, as controller-gen has no objection to them\n", strictMarkers)
+	}
 	if slices.ContainsFunc(e.list.Sorted(), func(m diag.Mistake) bool { return m.Refused }) {
 		fmt.Fprintf(w, "controller-gen: where definitions are patched before the API server gets them, --%s writes what it would refuse, and warns\n", allowRefused)
 	}

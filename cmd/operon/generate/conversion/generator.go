@@ -53,7 +53,7 @@ func (g Generator) Generate(ctx context.Context, in *generate.Input) ([]generate
 		if !pkg.Mentions("+" + hubMarker) {
 			continue
 		}
-		c := &converter{in: in, pkg: pkg, done: map[string]bool{}}
+		c := &converter{in: in, pkg: pkg, done: map[string]bool{}, names: map[string]string{}, taken: map[string]bool{}}
 		if !c.convertKinds() {
 			continue
 		}
@@ -74,9 +74,12 @@ type converter struct {
 
 	imports imports
 	body    strings.Builder
-	// queue holds the pairs that are mentioned and not yet written; done those that were mentioned.
+	// queue holds the pairs that are mentioned and not yet written; done the names of those that were mentioned.
 	queue []pair
 	done  map[string]bool
+	// names are the functions of pairs by their keys; taken are those names.
+	names map[string]string
+	taken map[string]bool
 }
 
 // kind is a kind of the package with its hub.
@@ -92,6 +95,7 @@ type kind struct {
 type wish struct {
 	name    string
 	hub     string
+	hubName string       // of the kind in the hub
 	at      diag.Mistake // where the marker is
 	certain bool         // the kind itself is marked
 }
@@ -157,18 +161,38 @@ func (c *converter) wishes() []wish {
 	var out []wish
 	common := c.in.Markers.Occurrences(c.pkg, hubMarker)
 	for _, t := range c.in.Markers.Types(c.pkg) {
-		if hub, ok := marker.First[Hub](t.Markers, hubMarker); ok {
-			at := t.Places[hubMarker][0]
-			out = append(out, wish{name: t.Name, hub: c.absolute(hub), certain: true,
-				at: diag.Mistake{Pos: c.pkg.Fset().Position(at.Pos), Len: at.Len}})
+		w := wish{name: t.Name, hubName: t.Name}
+		if renamed, ok := marker.First[Renamed](t.Markers, kindMarker); ok {
+			w.hubName, w.certain = string(renamed), true
+			w.at = c.marked(t, kindMarker)
+		}
+		switch hub, ok := marker.First[Hub](t.Markers, hubMarker); {
+		case ok:
+			w.hub, w.certain = c.absolute(hub), true
+			w.at = c.marked(t, hubMarker)
+		case len(common) > 0:
+			hub, _ := common[0].Value.(Hub)
+			w.hub = c.absolute(hub)
+			if !w.certain {
+				w.at = diag.Mistake{Pos: common[0].Pos, Len: common[0].Len}
+			}
+		case w.certain:
+			w.at.What = fmt.Sprintf("+%s says what %s is called in the hub, and nothing says where that is", kindMarker, t.Name)
+			w.at.Fix = fmt.Sprintf("add +%s=../VERSION", hubMarker)
+			c.in.Mistakes.Add(w.at)
+			continue
+		default:
 			continue
 		}
-		if len(common) > 0 {
-			hub, _ := common[0].Value.(Hub)
-			out = append(out, wish{name: t.Name, hub: c.absolute(hub), at: diag.Mistake{Pos: common[0].Pos, Len: common[0].Len}})
-		}
+		out = append(out, w)
 	}
 	return out
+}
+
+// marked is where a type has a marker.
+func (c *converter) marked(t *marker.Type, name string) diag.Mistake {
+	at := t.Places[name][0]
+	return diag.Mistake{Pos: c.pkg.Fset().Position(at.Pos), Len: at.Len}
 }
 
 // absolute is the import path that a marker names.
@@ -192,7 +216,7 @@ func (c *converter) kind(w wish, hub *load.Package, typesOf map[*load.Package]*t
 	}
 	var okFrom, okTo bool
 	k.from, okFrom = lookup(typesOf[c.pkg], w.name)
-	k.to, okTo = lookup(typesOf[hub], w.name)
+	k.to, okTo = lookup(typesOf[hub], w.hubName)
 	switch {
 	case !okFrom || !isObject(k.from):
 		if !w.certain {
@@ -203,7 +227,7 @@ func (c *converter) kind(w wish, hub *load.Package, typesOf map[*load.Package]*t
 		if !w.certain {
 			return kind{}, false
 		}
-		return refuse("the kinds of both versions have one name", "package %s has no kind %s", hub.Path, w.name)
+		return refuse(fmt.Sprintf("name the one that %s becomes with +%s=NAME", w.name, kindMarker), "package %s has no kind %s", hub.Path, w.hubName)
 	}
 	k.pos = k.from.Obj().Pos()
 	for _, method := range []string{"ConvertTo", "ConvertFrom"} {
@@ -212,8 +236,8 @@ func (c *converter) kind(w wish, hub *load.Package, typesOf map[*load.Package]*t
 			return kind{}, false
 		}
 	}
-	if findHandwritten(hub).methods[w.name+".Hub"] == nil {
-		return refuse(fmt.Sprintf("add func (*%s) Hub() {} to package %s", w.name, hub.Name), "%s.%s does not say that it is the hub", hub.Name, w.name)
+	if findHandwritten(hub).methods[w.hubName+".Hub"] == nil {
+		return refuse(fmt.Sprintf("add func (*%s) Hub() {} to package %s", w.hubName, hub.Name), "%s.%s does not say that it is the hub", hub.Name, w.hubName)
 	}
 	for _, p := range conversionPackages {
 		if _, err := c.pkg.Import(p); err == nil {

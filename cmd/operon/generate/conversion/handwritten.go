@@ -3,6 +3,7 @@ package conversion
 import (
 	"go/ast"
 	"go/types"
+	"slices"
 	"strings"
 
 	"github.com/operon-dev/operon/cmd/operon/generate/load"
@@ -105,6 +106,10 @@ func spell(pkg *load.Package, file *ast.File, expr ast.Expr) string {
 		if key := spell(pkg, file, e.Key); key != "" {
 			return prefixed("map["+key+"]", e.Value)
 		}
+	case *ast.IndexExpr:
+		return spellInstance(pkg, file, e.X, []ast.Expr{e.Index})
+	case *ast.IndexListExpr:
+		return spellInstance(pkg, file, e.X, e.Indices)
 	case *ast.Ident:
 		if decl := pkg.Lookup(e.Name); decl != nil {
 			if decl.Spec.Assign.IsValid() {
@@ -134,6 +139,19 @@ func spell(pkg *load.Package, file *ast.File, expr ast.Expr) string {
 	return ""
 }
 
+// spellInstance is spell for a generic type with its arguments.
+func spellInstance(pkg *load.Package, file *ast.File, generic ast.Expr, arguments []ast.Expr) string {
+	name := spell(pkg, file, generic)
+	var args []string
+	for _, a := range arguments {
+		args = append(args, spell(pkg, file, a))
+	}
+	if name == "" || slices.Contains(args, "") {
+		return ""
+	}
+	return name + "[" + strings.Join(args, ",") + "]"
+}
+
 // typeKey writes a type with import paths.
 func typeKey(t types.Type) string {
 	return types.TypeString(unaliased(t), func(p *types.Package) string { return p.Path() })
@@ -150,6 +168,19 @@ func unaliased(t types.Type) types.Type {
 		return types.NewSlice(unaliased(t.Elem()))
 	case *types.Map:
 		return types.NewMap(unaliased(t.Key()), unaliased(t.Elem()))
+	case *types.Named:
+		if t.TypeArgs().Len() == 0 {
+			return t
+		}
+		var args []types.Type
+		for a := range t.TypeArgs().Types() {
+			args = append(args, unaliased(a))
+		}
+		instance, err := types.Instantiate(nil, t.Origin(), args, false)
+		if err != nil {
+			return t
+		}
+		return instance
 	default:
 		return t
 	}

@@ -3,6 +3,7 @@ package conversion
 import (
 	"fmt"
 	"go/types"
+	"slices"
 	"strings"
 )
 
@@ -20,14 +21,12 @@ const annotationPrefix = "conversion.operon.dev/"
 // keptOf lists the fields of a kind that are to be kept.
 func (c *converter) keptOf(t *types.Named) []kept {
 	var out []kept
-	var walk func(t *types.Named, at kept, above []*types.Named)
-	walk = func(t *types.Named, at kept, above []*types.Named) {
-		for _, a := range above {
-			if a == t {
-				return
-			}
+	var walk func(t *types.Named, at kept, above []string)
+	walk = func(t *types.Named, at kept, above []string) {
+		if slices.Contains(above, typeKey(t)) {
+			return
 		}
-		above = append(above, t)
+		above = append(slices.Clip(above), typeKey(t))
 		for _, f := range c.sides(t) {
 			k := kept{path: at.path + "." + f.Name(), json: strings.Trim(at.json+"."+jsonName(t, f.Var), "."), pointers: at.pointers, typ: f.Type()}
 			if f.kept() {
@@ -57,7 +56,7 @@ func (c *converter) fieldMarkersBelow(t *types.Named) bool {
 // misplaced reports fields that are to be kept and are inside of lists or maps, where nobody would find the place again.
 func (c *converter) misplaced(t *types.Named) {
 	type visit struct {
-		t    *types.Named
+		t    string
 		list bool
 	}
 	seen := map[visit]bool{}
@@ -75,10 +74,10 @@ func (c *converter) misplaced(t *types.Named) {
 				walk(t.Underlying(), list)
 				return
 			}
-			if seen[visit{t, list}] || !c.fieldMarkersBelow(t) {
+			if seen[visit{typeKey(t), list}] || !c.fieldMarkersBelow(t) {
 				return
 			}
-			seen[visit{t, list}] = true
+			seen[visit{typeKey(t), list}] = true
 			for _, f := range c.sides(t) {
 				if f.kept() && list {
 					c.mistake(f.Pos(), len(f.Name()), "let it go with +"+dropMarker+", or write a function for what holds it",

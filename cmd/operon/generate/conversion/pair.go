@@ -22,18 +22,31 @@ type pair struct {
 
 // name is that of the pair's function.
 func (c *converter) name(p pair) string {
+	key := fmt.Sprint(p.lenient, " ", typeKey(p.from), " ", typeKey(p.to))
+	if name, ok := c.names[key]; ok {
+		return name
+	}
 	prefix := "convert"
 	if p.lenient {
 		prefix = "autoConvert"
 	}
-	return prefix + c.spoken(p.from) + "To" + c.spoken(p.to)
+	name := prefix + c.spoken(p.from) + "To" + c.spoken(p.to)
+	// What types are made of may read the same: of two arguments that have no names, say.
+	for base, n := name, 2; c.taken[name]; n++ {
+		name = fmt.Sprint(base, n)
+	}
+	c.names[key], c.taken[name] = name, true
+	return name
 }
 
-// spoken is a type's name as a part of a function's name.
+// spoken is a type's name as a part of a function's name, with the type arguments that it has: BoxOfPart for Box[Part].
 func (c *converter) spoken(t *types.Named) string {
 	name := t.Obj().Name()
 	if t.Obj().Pkg() != nil && t.Obj().Pkg().Path() != c.pkg.Path {
 		name = upperFirst(c.imports.name(t.Obj().Pkg().Path())) + upperFirst(name)
+	}
+	for i := range t.TypeArgs().Len() {
+		name += []string{"Of", "And"}[min(i, 1)] + c.spokenAny(t.TypeArgs().At(i))
 	}
 	return upperFirst(name)
 }
@@ -116,6 +129,10 @@ func (c *converter) packageOf(t *types.Named) *load.Package {
 func embeddedName(expr ast.Expr) string {
 	switch e := expr.(type) {
 	case *ast.StarExpr:
+		return embeddedName(e.X)
+	case *ast.IndexExpr:
+		return embeddedName(e.X)
+	case *ast.IndexListExpr:
 		return embeddedName(e.X)
 	case *ast.SelectorExpr:
 		return e.Sel.Name

@@ -48,9 +48,6 @@ func (v value) write(b *strings.Builder) (why string) {
 	from, to := v.from.Underlying(), v.to.Underlying()
 	if f, ok := types.Unalias(v.from).(*types.Named); ok {
 		if t, ok := types.Unalias(v.to).(*types.Named); ok && isStruct(f) && isStruct(t) {
-			if f.TypeArgs().Len() > 0 || t.TypeArgs().Len() > 0 {
-				return "generic types are not converted"
-			}
 			v.call(b, v.want(pair{from: f, to: t}))
 			return ""
 		}

@@ -38,10 +38,50 @@ func (b *builder) check(pkg *load.Package, p *Schema, f *marker.Field) {
 			refused(pos, length, what, "")
 		}
 	}
+	if what, names := unsatisfiable(p); what != "" {
+		pos, length := at(names...)
+		b.in.Doubt(diag.Mistake{Pos: pkg.Fset().Position(pos), Len: length, What: what})
+	}
 	if what, fix := badList(p); what != "" {
 		pos, length := at("listMapKey", "k8s:listMapKey", "listType", "k8s:listType")
 		refused(pos, length, what, fix)
 	}
+}
+
+// unsatisfiable tells why no value can be right for a schema, and the markers that say so. The API server accepts such a schema.
+func unsatisfiable(p *Schema) (what string, markers []string) {
+	validation := func(names ...string) (all []string) {
+		for _, name := range names {
+			all = append(all, "kubebuilder:validation:"+name, "k8s:"+lowerFirst(name))
+		}
+		return all
+	}
+	if p.Minimum != nil && p.Maximum != nil && *p.Minimum > *p.Maximum {
+		return fmt.Sprintf("no value is right: the minimum %v is above the maximum %v", *p.Minimum, *p.Maximum), validation("Minimum", "Maximum")
+	}
+	if p.MultipleOf != nil && *p.MultipleOf <= 0 {
+		return fmt.Sprintf("no value is right: MultipleOf is %v, and has to be more than 0", *p.MultipleOf), validation("MultipleOf")
+	}
+	for _, bounds := range []struct {
+		least, most *int64
+		name        string
+	}{{p.MinLength, p.MaxLength, "Length"}, {p.MinItems, p.MaxItems, "Items"}, {p.MinProperties, p.MaxProperties, "Properties"}} {
+		if bounds.most != nil && *bounds.most < 0 {
+			return fmt.Sprintf("no value is right: Max%s is %d", bounds.name, *bounds.most), validation("Max" + bounds.name)
+		}
+		if bounds.least != nil && bounds.most != nil && *bounds.least > *bounds.most {
+			return fmt.Sprintf("no value is right: Min%[1]s is %[2]d, and Max%[1]s is %[3]d", bounds.name, *bounds.least, *bounds.most), validation("Min"+bounds.name, "Max"+bounds.name)
+		}
+	}
+	if p.Type == "" || p.IntOrString {
+		return "", nil
+	}
+	for _, value := range p.Enum {
+		if typ := jsonType(generate.Plain(value)); value != nil && typ != "value" && typ != p.Type && (p.Type != "number" || typ != "integer") {
+			return fmt.Sprintf("%v in the enumeration is %s, and the field is %s", value, article(typ), article(p.Type)), validation("Enum")
+		}
+	}
+	return "", nil
 }
 
 // badList tells what is wrong about how a list is merged.

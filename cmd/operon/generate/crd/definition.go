@@ -106,6 +106,14 @@ func (b *builder) finish(def *Definition) {
 	switch len(stored) {
 	case 1:
 	case 0:
+		if first, second, ok := sameVersion(def.Versions); ok {
+			if first.Package != second.Package { // else the compiler says it
+				spec := second.Decl.Spec.Name
+				b.mistake(second.Package, spec.Pos(), len(spec.Name), "leave one of them, or give a package another +groupName or +versionName",
+					"version %s of %s is declared twice, in the packages %s and %s", def.Versions[0].Name, def.Kind, first.Package.Path, second.Package.Path)
+			}
+			break
+		}
 		b.in.Mistakes.Add(because("put +kubebuilder:storageversion on the type of one of them", "%s has %d versions, and none is marked as the one to store", def.Kind, len(def.Versions)))
 	default:
 		// The API server refuses it, but published projects choose between such definitions later.
@@ -116,6 +124,16 @@ func (b *builder) finish(def *Definition) {
 	if len(served) == 0 {
 		b.in.Mistakes.Add(because("drop +kubebuilder:unservedversion from one", "%s has no version that is served", def.Kind))
 	}
+}
+
+// sameVersion finds two types that are the same version of a kind; the versions are sorted.
+func sameVersion(sorted []*Version) (first, second *marker.Type, ok bool) {
+	for i, v := range sorted[1:] {
+		if sorted[i].Name == v.Name && sorted[i].Type != nil && v.Type != nil {
+			return sorted[i].Type, v.Type, true
+		}
+	}
+	return nil, nil, false
 }
 
 // tree returns the definition as maps, lists and scalars.

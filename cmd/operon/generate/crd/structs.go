@@ -1,10 +1,12 @@
 package crd
 
 import (
+	"fmt"
 	"go/ast"
 	"slices"
 	"strings"
 
+	"github.com/operon-dev/operon/cmd/operon/generate/diag"
 	"github.com/operon-dev/operon/cmd/operon/generate/load"
 	"github.com/operon-dev/operon/cmd/operon/generate/marker"
 )
@@ -39,6 +41,10 @@ func (b *builder) structSchema(at scope, info *marker.Type, st *ast.StructType) 
 			rule.at = ruleOrigin(at.pkg, f.Places["k8s:immutable"][0])
 			rules = append(rules, rule)
 		}
+		if own.Properties[name] != nil {
+			b.doubtField(at.pkg, f, "give it another", "%s has another field with the json name %q, so that Go leaves out both", info.Name, name)
+		}
+		b.contradiction(at.pkg, f)
 		own.Properties[name] = p
 	}
 	own.Required = union(own.Required, nil)
@@ -54,6 +60,28 @@ func (b *builder) structSchema(at scope, info *marker.Type, st *ast.StructType) 
 	base.Description = ""
 	own.base = base
 	return own, rules
+}
+
+// contradiction records a field that is marked both as optional and as required.
+func (b *builder) contradiction(pkg *load.Package, f *marker.Field) {
+	var first string
+	for _, m := range requiredMarkers {
+		switch {
+		case !f.Markers.Has(m.name):
+		case first == "":
+			first = m.name
+		case isOptional(f, nil, false) != m.optional:
+			b.doubtField(pkg, f, "leave one of them", "the field has +%s and +%s, of which the first counts", first, m.name)
+			return
+		}
+	}
+}
+
+// doubtField records what is probably wrong with a field of a root package.
+func (b *builder) doubtField(pkg *load.Package, f *marker.Field, fix, format string, args ...any) {
+	if pkg.Root && !b.shallow {
+		b.in.Doubt(diag.Mistake{Pos: pkg.Fset().Position(f.Raw.Pos()), Len: max(1, len(f.Name)), What: fmt.Sprintf(format, args...), Fix: fix})
+	}
 }
 
 // staysSet is the rule that a property, once it is there, does not go away.

@@ -143,6 +143,9 @@ type Number float64
 // UnmarshalMarker reads the number.
 func (n *Number) UnmarshalMarker(text string) error {
 	f, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
+	if strings.TrimSpace(text) == "" {
+		return errors.New("a number is missing: write it behind an equals sign")
+	}
 	if err != nil {
 		return fmt.Errorf("%q is not a number", strings.TrimSpace(text))
 	}

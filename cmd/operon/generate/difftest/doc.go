@@ -9,5 +9,5 @@
 // version, through the Go module proxy.
 //
 // The ordinary test takes the small corpus and the modules marked with a + in the list; with OPERON_CORPUS=all it takes
-// all. BenchmarkPublishedModules prints the ratios of time and memory.
+// all, and with OPERON_CORPUS_LIST=FILE it takes the modules of another list. BenchmarkPublishedModules prints the ratios of time and memory.
 package difftest

@@ -235,6 +235,33 @@ type B struct {
 	}
 }
 
+func TestPackagesThatImportEachOtherAreAMistake(t *testing.T) {
+	src := source(t, tree(t, `
+-- go.mod --
+module example.com/m
+
+go 1.26
+-- a/a.go --
+package a
+
+import "example.com/m/b"
+
+type A struct{ B *b.B }
+-- b/b.go --
+package b
+
+import "example.com/m/a"
+
+type B struct{ A *a.A }
+`), "GOWORK=off")
+	pkgs := roots(t, src, "./a", "./b")
+	load.Check(pkgs...)
+	mistakes := append(pkgs[0].Mistakes(), pkgs[1].Mistakes()...)
+	if len(mistakes) != 1 || !strings.Contains(mistakes[0].Error(), "b.go:3:8: could not import example.com/m/a (import cycle") {
+		t.Errorf("%v, want one, at the import that closes the cycle", mistakes)
+	}
+}
+
 func TestAWorkspaceTakesTheHighestVersion(t *testing.T) {
 	dir := tree(t, `
 -- go.work --

@@ -2,6 +2,7 @@ package load
 
 import (
 	"errors"
+	"fmt"
 	"go/ast"
 	"go/token"
 	"go/types"
@@ -88,6 +89,7 @@ type part struct {
 	decls map[*ast.File][]ast.Decl               // taken, by file
 	uses  map[*ast.File]map[*ast.ImportSpec]bool // imports that the taken ones need
 
+	checking bool // not through yet
 	types    *types.Package
 	info     *types.Info // of roots
 	mistakes []diag.Mistake
@@ -351,6 +353,8 @@ func (s *slice) check(p *Package) *part {
 			}
 		},
 	}
+	part.checking = true
+	defer func() { part.checking = false }()
 	// The error is the first of those handed to Error.
 	part.types, _ = conf.Check(p.Path, p.Fset(), part.pruned(), part.info)
 	return part
@@ -358,7 +362,8 @@ func (s *slice) check(p *Package) *part {
 
 // ignorable errors come from what was left out of the slice.
 func ignorable(e types.Error) bool {
-	return e.Soft || strings.Contains(e.Msg, "imported and not used") || strings.HasPrefix(e.Msg, "could not import C")
+	// What begins with a tab goes on with the error before.
+	return e.Soft || strings.HasPrefix(e.Msg, "\t") || strings.Contains(e.Msg, "imported and not used") || strings.HasPrefix(e.Msg, "could not import C")
 }
 
 // inConstant reports whether a position is in the declaration of a constant. What is wrong there is left to the compiler: the name that
@@ -404,6 +409,9 @@ func (s *slice) importFor(from *Package, path string) (*types.Package, error) {
 	dep, err := from.Import(path)
 	if err != nil {
 		return nil, err
+	}
+	if s.partOf(dep).checking {
+		return nil, fmt.Errorf("import cycle: %s imports %s, directly or by way of others", path, from.Path)
 	}
 	return s.check(dep).types, nil
 }

@@ -305,6 +305,7 @@ func (r *reader) readUnless(group *ast.CommentGroup, on, allowed, claimed Target
 	for _, comment := range group.List {
 		text, offset, ok := markerText(comment.Text)
 		if !ok {
+			r.doubtComment(comment)
 			continue
 		}
 		at := comment.Pos() + token.Pos(offset)

@@ -98,6 +98,7 @@ func collect(t *testing.T, text string) (*marker.Collector, *load.Package, *diag
 		marker.Define[string]("fld", marker.OnField, marker.Help{}),
 		marker.Define[int]("kubebuilder:validation:MaxLength", marker.OnField, marker.Help{}),
 		marker.Define[string]("kubebuilder:rbac", marker.OnPackage, marker.Help{}),
+		marker.Define[string]("immutable", marker.OnField, marker.Help{}),
 	})
 	c := marker.NewCollector(registry, mistakes)
 	c.Doubt(registry, doubts)
@@ -173,6 +174,59 @@ v1/v1.go:11:5: no generator knows the marker +kubebuilder:validation:Maxlength: 
     	                                     ^^^^
 `, wrong.String()); diff != "" {
 		t.Errorf("mistakes (-want +got):\n%s", diff)
+	}
+}
+
+func TestWhatIsMeantForAMarkerAndNoneIsDoubtful(t *testing.T) {
+	c, pkg, mistakes, doubts := collect(t, `package v1
+
+type T struct {
+	// + kubebuilder:validation:MaxLength=1
+	// +kubebuilder:validation:MaxLength =1
+	// kubebuilder:validation:MaxLength=1
+	// +kubebuider:validation:MaxLength=1
+	// +immutible
+	// +Immutable
+	// +imm
+	// +other:immutable
+	/*
+	   +kubebuilder:validation:MaxLength=1
+	 * +immutable=x */
+	A string
+}
+`)
+	c.Types(pkg)
+	var doubtful bytes.Buffer
+	doubts.Print(&doubtful, filepath.Dir(pkg.Dir))
+	if diff := cmp.Diff(`v1/v1.go:4:5: a blank beside the marker's name hides it: write +kubebuilder:validation:MaxLength=1
+    	// + kubebuilder:validation:MaxLength=1
+    	   ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+v1/v1.go:5:5: a blank beside the marker's name hides it: write +kubebuilder:validation:MaxLength=1
+    	// +kubebuilder:validation:MaxLength =1
+    	   ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+v1/v1.go:6:2: a marker begins with a plus sign: write // +kubebuilder:validation:MaxLength=1
+    	// kubebuilder:validation:MaxLength=1
+    	^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+v1/v1.go:7:5: no generator knows the marker +kubebuider:validation:MaxLength: did you mean +kubebuilder:validation:MaxLength?
+    	// +kubebuider:validation:MaxLength=1
+    	   ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+v1/v1.go:8:5: no generator knows the marker +immutible: did you mean +immutable?
+    	// +immutible
+    	   ^^^^^^^^^^
+v1/v1.go:9:5: no generator knows the marker +Immutable: did you mean +immutable?
+    	// +Immutable
+    	   ^^^^^^^^^^
+v1/v1.go:13:5: markers in block comments are not read: write // +kubebuilder:validation:MaxLength=1
+    	   +kubebuilder:validation:MaxLength=1
+    	   ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+v1/v1.go:14:5: markers in block comments are not read: write // +immutable=x
+    	 * +immutable=x */
+    	   ^^^^^^^^^^^^
+`, doubtful.String()); diff != "" {
+		t.Errorf("doubts (-want +got):\n%s", diff)
+	}
+	if !mistakes.Empty() {
+		t.Errorf("mistakes: %v", mistakes.Sorted())
 	}
 }
 

@@ -229,11 +229,11 @@ func (r *Registry) named(name string, on Target) (Definition, bool) {
 	return Definition{}, false
 }
 
-// splitName splits "a:b=c" and "a:b:=c" after the name, which is a:b.
+// splitName splits "a:b=c" and "a:b:=c" after the name, which is a:b. Blanks around it are part of it, so that nobody knows it then.
 func splitName(text string) (name, args string) {
 	i := strings.IndexByte(text, '=')
 	if i < 0 {
-		return strings.TrimSpace(text), ""
+		return text, ""
 	}
-	return strings.TrimSpace(strings.TrimSuffix(text[:i], ":")), text[i+1:]
+	return strings.TrimSuffix(text[:i], ":"), text[i+1:]
 }

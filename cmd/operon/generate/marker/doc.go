@@ -15,5 +15,6 @@
 // doc comment is the package's. Markers after code on the same line, in block comments and in function bodies are not read.
 //
 // A Collector is safe for concurrent use. What is wrong with a marker (unknown arguments, values that do not parse) is added to its list of
-// mistakes; an unknown marker to its list of doubts.
+// mistakes; an unknown marker to its list of doubts, and so are a marker where nobody looks for it, and what was meant for one and is none: with a blank
+// beside its name, without its plus sign, in a block comment.
 package marker

@@ -2,6 +2,7 @@ package marker
 
 import (
 	"fmt"
+	"go/ast"
 	"go/token"
 	"strings"
 
@@ -22,7 +23,16 @@ func (r *reader) doubt(text string, at token.Pos, allowed Target) {
 		r.doubtPlace(d, text, at, allowed)
 		return
 	}
-	if !strings.HasPrefix(name, "kubebuilder:") {
+	if tidy := strings.TrimSpace(name) + text[len(name):]; tidy != text && r.knows(tidy) {
+		r.idle(at, len(text)+1, "write +"+tidy, "a blank beside the marker's name hides it")
+		return
+	}
+	if near := r.shortMarker(name); near != "" {
+		r.idle(at, len(name)+1, fmt.Sprintf("did you mean +%s?", near), "no generator knows the marker +%s", name)
+		return
+	}
+	meant := family(name)
+	if meant == "" {
 		return
 	}
 	for _, prefix := range foreign {
@@ -30,18 +40,70 @@ func (r *reader) doubt(text string, at token.Pos, allowed Target) {
 			return
 		}
 	}
-	m := diag.Mistake{
-		Pos: r.pkg.Fset().Position(at), Len: len(name) + 1,
-		What: fmt.Sprintf("no generator knows the marker +%s", name),
-	}
 	var names []string
 	for _, d := range r.c.known.Definitions() {
 		names = append(names, d.Name)
 	}
-	if near := nearestMarker(name, names); near != "" {
-		m.Fix = fmt.Sprintf("did you mean +%s?", near)
+	fix := ""
+	if near := nearestMarker(meant, names); near != "" {
+		fix = fmt.Sprintf("did you mean +%s?", near)
 	}
-	r.c.doubts.Add(m)
+	r.idle(at, len(name)+1, fix, "no generator knows the marker +%s", name)
+}
+
+// idle records a marker without effect.
+func (r *reader) idle(at token.Pos, length int, fix, format string, args ...any) {
+	r.c.doubts.Add(diag.Mistake{Pos: r.pkg.Fset().Position(at), Len: length, What: fmt.Sprintf(format, args...), Fix: fix})
+}
+
+// knows reports whether some generator knows a marker.
+func (r *reader) knows(text string) bool {
+	_, _, ok := r.c.known.Lookup(text, OnPackage|OnType|OnField)
+	return ok
+}
+
+const kubebuilder = "kubebuilder"
+
+// family is the name if it is one of kubebuilder's, or that with the family's name put right; empty for the markers of others.
+func family(name string) string {
+	head, rest, ok := strings.Cut(name, ":")
+	if !ok || distance(strings.ToLower(head), kubebuilder, 3) > 2 {
+		return ""
+	}
+	return kubebuilder + ":" + rest
+}
+
+// shortMarker is the marker without a family, such as optional or listType, that a name is a slip of; empty for none. Many tools have markers with short
+// names, so that little may be wrong.
+func (r *reader) shortMarker(name string) string {
+	allowed := min(2, len(name)/4)
+	for _, d := range r.c.known.Definitions() {
+		if !strings.Contains(d.Name, ":") && distance(strings.ToLower(name), strings.ToLower(d.Name), allowed+1) <= allowed {
+			return d.Name
+		}
+	}
+	return ""
+}
+
+// doubtComment records what was probably meant for a marker and is none, because its plus sign is missing or it is in a block comment.
+func (r *reader) doubtComment(comment *ast.Comment) {
+	if r.c.doubts == nil || !r.pkg.Root {
+		return
+	}
+	if text, ok := strings.CutPrefix(comment.Text, "//"); ok {
+		if text = strings.TrimSpace(text); strings.HasPrefix(text, kubebuilder+":") && r.knows(text) {
+			r.idle(comment.Pos(), len(comment.Text), "write // +"+text, "a marker begins with a plus sign")
+		}
+		return
+	}
+	offset := 0
+	for line := range strings.Lines(comment.Text) {
+		text, ok := strings.CutPrefix(strings.TrimLeft(line, " \t*/"), "+")
+		if text = strings.TrimRight(strings.TrimSuffix(strings.TrimSpace(text), "*/"), " \t"); ok && r.knows(text) {
+			r.idle(comment.Pos()+token.Pos(offset+strings.IndexByte(line, '+')), len(text)+1, "write // +"+text, "markers in block comments are not read")
+		}
+		offset += len(line)
+	}
 }
 
 // nearestMarker compares the last parts of names that are the same otherwise, and then whole names; the last part of a name may also be an
@@ -62,7 +124,7 @@ func nearestMarker(name string, names []string) string {
 			return n
 		}
 	}
-	if i > len("kubebuilder:") {
+	if i > len(kubebuilder+":") {
 		return nearestMarker(name[:i-1], names)
 	}
 	return ""

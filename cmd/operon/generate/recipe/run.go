@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -22,16 +23,23 @@ import (
 // ErrMistakes is returned when the generators found mistakes in the sources, which they have printed.
 var ErrMistakes = errors.New("nothing was generated: mend what is named above")
 
+// strictMarkers has markers without effect be mistakes. A project's own flags come later, and win.
+const strictMarkers = "--strict-markers"
+
 // Run carries out the recipes of the project in root by the binary operon. Mistakes in the sources are printed to stderr and end in
-// ErrMistakes.
+// ErrMistakes. Markers that no generator knows, or that stand where none looks, are mistakes too, unless a recipe has --strict-markers=false.
 func Run(ctx context.Context, operon, root string, stderr io.Writer) error {
+	return run(ctx, operon, root, stderr, strictMarkers)
+}
+
+func run(ctx context.Context, operon, root string, stderr io.Writer, flags ...string) error {
 	recipes, err := Of(root)
 	if err != nil {
 		return err
 	}
 	for _, recipe := range recipes {
 		// A process of its own: the generators work in its directory, and start before the rest of the binary does.
-		cmd := exec.CommandContext(ctx, operon, append([]string{"controller-gen"}, recipe...)...)
+		cmd := exec.CommandContext(ctx, operon, slices.Concat([]string{"controller-gen"}, flags, recipe)...)
 		cmd.Dir, cmd.Stdout, cmd.Stderr = root, stderr, stderr
 		if err := cmd.Run(); err != nil {
 			if ctx.Err() != nil {
@@ -47,15 +55,15 @@ func Run(ctx context.Context, operon, root string, stderr io.Writer) error {
 	return nil
 }
 
-// report carries out the recipes as Run does, and returns what became of them for programs. The first with mistakes is the last.
-func report(ctx context.Context, operon, root string, stderr io.Writer) (cli.Report, error) {
+// report carries out the recipes as run does, and returns what became of them for programs. The first with mistakes is the last.
+func report(ctx context.Context, operon, root string, stderr io.Writer, flags ...string) (cli.Report, error) {
 	all := cli.NewReport()
 	recipes, err := Of(root)
 	if err != nil {
 		return all, err
 	}
 	for _, recipe := range recipes {
-		cmd := exec.CommandContext(ctx, operon, append([]string{"controller-gen", "--output=json"}, recipe...)...)
+		cmd := exec.CommandContext(ctx, operon, slices.Concat([]string{"controller-gen", "--output=json"}, flags, recipe)...)
 		cmd.Dir, cmd.Stderr = root, stderr
 		out, err := cmd.Output()
 		if err != nil && !errors.As(err, new(*exec.ExitError)) {
@@ -74,7 +82,7 @@ func report(ctx context.Context, operon, root string, stderr io.Writer) (cli.Rep
 
 // NewCommand returns "operon generate".
 func NewCommand() *cobra.Command {
-	var show bool
+	var show, strict bool
 	var output string
 	cmd := &cobra.Command{
 		Use:   "generate",
@@ -85,7 +93,8 @@ markers in the code. What they are to do is read from the
 targets generate and manifests of the Makefile; without these, the usual places are assumed.
 
 Files whose content does not change are not touched. When the code has mistakes, all of them are
-shown with their places and nothing is written.
+shown with their places and nothing is written. A marker that is misspelt, or that stands where no
+generator looks, is one; with --strict-markers=false, here or in the Makefile's line, it is a warning.
 
 operon controller-gen takes the generators' own arguments.`,
 		Example: `  # All that the project's Makefile would generate
@@ -110,10 +119,14 @@ operon controller-gen takes the generators' own arguments.`,
 			if err != nil {
 				return err
 			}
+			var flags []string
+			if strict {
+				flags = append(flags, strictMarkers)
+			}
 			if show {
 				recipes, err := Of(p.Root())
 				for _, r := range recipes {
-					fmt.Fprintln(cmd.OutOrStdout(), "operon controller-gen", quote(r))
+					fmt.Fprintln(cmd.OutOrStdout(), "operon controller-gen", quote(slices.Concat(flags, r)))
 				}
 				return err
 			}
@@ -124,13 +137,14 @@ operon controller-gen takes the generators' own arguments.`,
 			ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGINT, syscall.SIGTERM)
 			defer stop()
 			if output == "text" {
-				return Run(ctx, operon, p.Root(), cmd.ErrOrStderr())
+				return run(ctx, operon, p.Root(), cmd.ErrOrStderr(), flags...)
 			}
-			all, err := report(ctx, operon, p.Root(), cmd.ErrOrStderr())
+			all, err := report(ctx, operon, p.Root(), cmd.ErrOrStderr(), flags...)
 			return errors.Join(err, all.Print(cmd.OutOrStdout()))
 		},
 	}
 	cmd.Flags().StringVarP(&output, "output", "o", "text", "text, or json for one object with the changed files, the mistakes and the warnings")
+	cmd.Flags().BoolVar(&strict, "strict-markers", true, "take markers that no generator knows, or that stand where none looks, for mistakes instead of warnings")
 	cmd.Flags().BoolVar(&show, "show", false, "print the calls of controller-gen that this is, and do nothing")
 	return cmd
 }

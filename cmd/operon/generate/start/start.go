@@ -16,6 +16,7 @@ import (
 	"github.com/operon-dev/operon/cmd/operon/generate"
 	"github.com/operon-dev/operon/cmd/operon/generate/cli"
 	"github.com/operon-dev/operon/cmd/operon/generate/start/early"
+	_ "github.com/operon-dev/operon/cmd/operon/generate/start/heap" // collects garbage less often
 )
 
 func init() {
@@ -23,34 +24,25 @@ func init() {
 	if !ok {
 		return
 	}
-	early.Initialised()
 	run := cli.Begin(args, os.Stdout, os.Stderr)
 	if !run.Unjudged() {
 		os.Exit(run.End(nil))
 	}
-	begun, initialised = run, early.ProgramPages().KeepReleased(early.Often)
+	begun = run
 }
 
-// begun is a run that waits for a judge: for the packages that Go initialises after this one. initialised is to be called when they are.
-var (
-	begun       *cli.Run
-	initialised func()
-)
+// begun is a run that waits for a judge: for the packages that Go initialises after this one.
+var begun *cli.Run
 
 // Settle has a check look at what the run that this package began waits for, and exits when that is all. Without such a run it does nothing.
 func Settle(check generate.RulesCheck, exit func(code int)) {
 	if begun == nil {
 		return
 	}
-	initialised()
-	pages := early.ProgramPages()
-	judged := pages.KeepReleased(5 * early.Often)
 	begun.Settle(check)
-	judged()
 	if !begun.Unjudged() {
 		exit(begun.End(nil))
 	}
-	initialised = pages.KeepReleased(early.Often)
 }
 
 // End finishes the run that this package began with these arguments, or begins one now, and returns the exit code.
@@ -58,8 +50,6 @@ func End(args []string, judge generate.Judge) int {
 	run := begun
 	if run == nil {
 		run = cli.Begin(args, os.Stdout, os.Stderr)
-	} else {
-		initialised()
 	}
 	return run.End(judge)
 }

@@ -1,12 +1,13 @@
 // Package early tells whether the process is a run of the generators, and keeps its memory small while packages are initialised: each touches
 // pages of the program's file once that are of no use later, 60 MB in all.
 //
-// It imports little, so that it is initialised before most. A process that is no run of the generators is left alone.
+// It imports so little that it is initialised among the first: what Go initialises before is what the packages need that it imports. A process that is no run
+// of the generators is left alone.
 package early
 
 import (
 	"os"
-	"path/filepath"
+	"runtime"
 	"strings"
 	"time"
 )
@@ -14,8 +15,18 @@ import (
 // Arguments returns those of the generators, if the process is a run of them: by the verb, or by its own name.
 func Arguments() (args []string, ok bool) {
 	const name = "controller-gen"
+	if len(os.Args) == 0 {
+		return nil, false
+	}
+	program := os.Args[0]
+	for i := len(program); i > 0; i-- {
+		if os.IsPathSeparator(program[i-1]) {
+			program = program[i:]
+			break
+		}
+	}
 	switch {
-	case len(os.Args) > 0 && strings.TrimSuffix(filepath.Base(os.Args[0]), ".exe") == name:
+	case strings.TrimSuffix(program, ".exe") == name:
 		return os.Args[1:], true
 	case len(os.Args) > 1 && os.Args[1] == name:
 		return os.Args[2:], true
@@ -23,15 +34,23 @@ func Arguments() (args []string, ok bool) {
 	return nil, false
 }
 
-// Often is how often pages are released while packages are initialised.
-const Often = 2 * time.Millisecond
+// Often is how often it is looked how many pages of the program there are in memory.
+const Often = 500 * time.Microsecond
 
-// Initialised is to be called when the packages are that a run begins with. It is nil where the process is none.
-var Initialised func()
+// Enough is how many bytes of the program a run may have in memory before they are given back. What the generators work with is less.
+const Enough = 16 << 20
+
+// Pages are where the program's file is mapped, if the process is a run of the generators. They are kept few until Stop is called.
+var (
+	Pages ProgramPages
+	Stop  = func() {}
+)
 
 func init() {
 	if _, ok := Arguments(); ok {
-		letGrow(roomyHeap)
-		Initialised = ProgramPages().KeepReleased(Often)
+		Pages = FindProgramPages()
+		// One more than there are processors, so that the look at the pages does not wait for its turn, which takes 10 ms when all are busy.
+		runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + 1)
+		Stop = Pages.KeepFew(Often)
 	}
 }

@@ -1,7 +1,6 @@
 package early
 
 import (
-	"bufio"
 	"os"
 	"strconv"
 	"strings"
@@ -10,23 +9,22 @@ import (
 	"time"
 )
 
-// Pages are where the program's file is mapped: begin and end of mappings that hold nothing else.
-type Pages [][2]uintptr
+// ProgramPages are where the program's file is mapped: begin and end of mappings that hold nothing else.
+type ProgramPages [][2]uintptr
 
-// ProgramPages finds them.
-func ProgramPages() (found Pages) {
+// FindProgramPages finds them.
+func FindProgramPages() (found ProgramPages) {
 	program, err := os.Executable()
 	if err != nil {
 		return nil
 	}
-	smaps, err := os.Open("/proc/self/smaps")
+	smaps, err := os.ReadFile("/proc/self/smaps")
 	if err != nil {
 		return nil
 	}
-	defer smaps.Close()
 	var begin, end uintptr
-	for lines := bufio.NewScanner(smaps); lines.Scan(); {
-		fields := strings.Fields(lines.Text())
+	for line := range strings.Lines(string(smaps)) {
+		fields := strings.Fields(line)
 		switch {
 		case len(fields) >= 6 && fields[5] == program && strings.HasPrefix(fields[1], "r-") && fields[1][3] == 'p':
 			begin, end = span(fields[0])
@@ -40,28 +38,38 @@ func ProgramPages() (found Pages) {
 	return found
 }
 
-// Release gives the pages back to the kernel. The start of a binary of this size touches 60 MB of it, and few of them are the generators'; what is
+// release gives the pages back to the kernel. The start of a binary of this size touches 60 MB of it, and few of them are the generators'; what is
 // needed comes back from the page cache.
-func (p Pages) Release() {
+func (p ProgramPages) release() {
 	for _, mapping := range p {
 		// Without effect where it is refused.
 		_, _, _ = syscall.Syscall(syscall.SYS_MADVISE, mapping[0], mapping[1]-mapping[0], syscall.MADV_DONTNEED)
 	}
 }
 
-// KeepReleased goes on releasing them from time to time, until stop is called and returns.
-func (p Pages) KeepReleased(every time.Duration) (stop func()) {
+// KeepFew looks from time to time how many of them are in memory, and releases them where that is more than enough, until stop is called and returns.
+func (p ProgramPages) KeepFew(every time.Duration) (stop func()) {
+	sizes, err := os.Open("/proc/self/statm")
+	if err != nil || len(p) == 0 {
+		return func() {}
+	}
+	for _, mapping := range p {
+		// A program that was written just now is in the page cache in pieces of 2 MB, each of which would be mapped as a whole.
+		_, _, _ = syscall.Syscall(syscall.SYS_MADVISE, mapping[0], mapping[1]-mapping[0], syscall.MADV_NOHUGEPAGE)
+	}
 	done := make(chan struct{})
 	var keeper sync.WaitGroup
 	keeper.Go(func() {
+		defer sizes.Close()
 		often := time.NewTicker(every)
 		defer often.Stop()
 		for {
+			if ofFiles(sizes) > Enough {
+				p.release()
+			}
 			select {
 			case <-often.C:
-				p.Release()
 			case <-done:
-				p.Release()
 				return
 			}
 		}
@@ -70,6 +78,18 @@ func (p Pages) KeepReleased(every time.Duration) (stop func()) {
 		close(done)
 		keeper.Wait()
 	}
+}
+
+// ofFiles is how much of the process's memory holds files, by /proc/self/statm.
+func ofFiles(statm *os.File) int {
+	var text [128]byte
+	n, _ := statm.ReadAt(text[:], 0) // io.EOF, for it is shorter
+	fields := strings.Fields(string(text[:n]))
+	if len(fields) < 3 {
+		return 0
+	}
+	pages, _ := strconv.Atoi(fields[2])
+	return pages * os.Getpagesize()
 }
 
 func span(addresses string) (begin, end uintptr) {

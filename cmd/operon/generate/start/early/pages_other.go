@@ -4,14 +4,11 @@ package early
 
 import "time"
 
-// Pages are where the program's file is mapped. They are known on Linux only.
-type Pages struct{}
+// ProgramPages are where the program's file is mapped. They are known on Linux only.
+type ProgramPages struct{}
 
-// ProgramPages finds none.
-func ProgramPages() Pages { return Pages{} }
+// FindProgramPages finds none.
+func FindProgramPages() ProgramPages { return ProgramPages{} }
 
-// Release does nothing.
-func (Pages) Release() {}
-
-// KeepReleased does nothing.
-func (Pages) KeepReleased(time.Duration) (stop func()) { return func() {} }
+// KeepFew does nothing.
+func (ProgramPages) KeepFew(time.Duration) (stop func()) { return func() {} }

@@ -1,13 +1,25 @@
-package early
+// Package heap lets the heap of a run of the generators grow before garbage is collected the first time. Most runs need no more in all, and are over
+// sooner without.
+//
+// It is initialised as soon as Go's runtime/debug is. A process that is no run of the generators is left alone.
+package heap
 
 import (
 	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
+
+	"github.com/operon-dev/operon/cmd/operon/generate/start/early"
 )
 
-// roomyHeap is how large the heap of a run may get before garbage is collected. Most runs need no more in all, and are over sooner without.
-const roomyHeap = 16 << 20
+// roomy is how large the heap may get before garbage is collected, in bytes.
+const roomy = 20 << 20
+
+func init() {
+	if _, ok := early.Arguments(); ok {
+		letGrow(roomy)
+	}
+}
 
 // letGrow lets the heap grow to a size, and from there on to twice of what is live.
 func letGrow(size uint64) {
