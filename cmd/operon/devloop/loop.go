@@ -347,7 +347,7 @@ var buildFlags = []string{
 	"-ldflags=-s -w -buildid=",
 	// Without inlining and debug information there is a third less to compile, and a fifth less to link. With the same flags for all
 	// packages as make build gives those of the operon command, whoever has built that has compiled most of the manager.
-	"-gcflags=all=-l -dwarf=false",
+	"-gcflags=all=-l -dwarf=false", "-gcflags=std=",
 	// Who runs it knows where it comes from: no need to ask git, nor to restart after a commit.
 	"-buildvcs=false",
 }

@@ -13,7 +13,7 @@ import (
 )
 
 // The flags leave the build ID out of the binary: it is another one for each way to the same content.
-var flags = []string{"-ldflags=-s -w -buildid=", "-gcflags=all=-l -dwarf=false", "-buildvcs=false"}
+var flags = []string{"-ldflags=-s -w -buildid=", "-gcflags=all=-l -dwarf=false", "-gcflags=std=", "-buildvcs=false"}
 
 // project is a program of some packages.
 var project = map[string]string{

@@ -99,7 +99,7 @@ func run(dir, name string, args ...string) error {
 
 // compilerFlags are those that the Makefile builds the command with: a build takes a third less time, and one that was made there is
 // not made again.
-const compilerFlags = "'-gcflags=all=-l -dwarf=false'"
+const compilerFlags = "'-gcflags=all=-l -dwarf=false' -gcflags=std="
 
 // buildFlags returns the GOFLAGS of the build: the user's, but for those that are about the user's own module or need cgo, and
 // the compiler's unless the user has some.
