@@ -20,15 +20,16 @@ import (
 // flagValues are what a shell offers as the value of a flag, by the flag's name, which means the same with every verb. Other flags take what
 // only a person knows, or files where they say so.
 var flagValues = map[string]cobra.CompletionFunc{
-	"license":  cobra.FixedCompletions([]string{"apache2", "copyright", "none"}, cobra.ShellCompDirectiveNoFileComp),
-	"output":   cobra.FixedCompletions([]string{"text", "json"}, cobra.ShellCompDirectiveNoFileComp),
-	"platform": listed(cobra.FixedCompletions([]string{"linux/amd64", "linux/arm64"}, cobra.ShellCompDirectiveNoFileComp)),
-	"context":  completeContexts,
-	"group":    fromProject(func(r *project.Resource) string { return r.Group }),
-	"version":  fromProject(func(r *project.Resource) string { return r.Version }),
-	"kind":     fromProject(func(r *project.Resource) string { return r.Kind }),
-	"spoke":    listed(fromProject(func(r *project.Resource) string { return r.Version })),
-	"image":    cobra.NoFileCompletions,
+	"certificates": cobra.FixedCompletions([]string{"cert-manager", "manager"}, cobra.ShellCompDirectiveNoFileComp),
+	"license":      cobra.FixedCompletions([]string{"apache2", "copyright", "none"}, cobra.ShellCompDirectiveNoFileComp),
+	"output":       cobra.FixedCompletions([]string{"text", "json"}, cobra.ShellCompDirectiveNoFileComp),
+	"platform":     listed(cobra.FixedCompletions([]string{"linux/amd64", "linux/arm64"}, cobra.ShellCompDirectiveNoFileComp)),
+	"context":      completeContexts,
+	"group":        fromProject(func(r *project.Resource) string { return r.Group }),
+	"version":      fromProject(func(r *project.Resource) string { return r.Version }),
+	"kind":         fromProject(func(r *project.Resource) string { return r.Kind }),
+	"spoke":        listed(fromProject(func(r *project.Resource) string { return r.Version })),
+	"image":        cobra.NoFileCompletions,
 }
 
 // addCompletions has shells offer values of flags below a command, and no files where a verb takes no arguments.

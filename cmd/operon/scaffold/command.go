@@ -199,6 +199,9 @@ const createWebhookExamples = `  # Defaults for, and validation of, a kind of th
   # Conversion: v1 is the version by way of which the others are converted
   operon create webhook --group cache --version v1 --kind Memcached --conversion --spoke v1alpha1
 
+  # For clusters without cert-manager: the manager makes the certificate
+  operon create webhook --group cache --version v1alpha1 --kind Memcached --defaulting --certificates manager
+
   # A webhook for a kind of Kubernetes
   operon create webhook --group core --version v1 --kind Pod --defaulting`
 
@@ -212,7 +215,10 @@ func newCreateWebhook() *cobra.Command {
 generators run.
 
 What is there already stays as it is, with --force too: webhooks are added to a file that has others.
-ENABLE_WEBHOOKS=false in the manager's environment leaves all of them out.`,
+ENABLE_WEBHOOKS=false in the manager's environment leaves all of them out.
+
+The first webhook of a project settles who makes the certificate of all of them: cert-manager, which the cluster has to have then, or with
+--certificates manager the manager, on Operon's library.`,
 		Example: createWebhookExamples,
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -251,6 +257,7 @@ ENABLE_WEBHOOKS=false in the manager's environment leaves all of them out.`,
 	addExternal(foreign.flags, &opts.external)
 	f = how.flags
 	f.BoolVar(&make, "make", true, "run the generators afterwards")
+	f.StringVar(&opts.certificates, "certificates", "", "who makes the webhooks' certificate: cert-manager, or manager for the manager itself (default: as the project has it, or cert-manager)")
 	f.BoolVar(&opts.force, "force", false, "add what is missing of webhooks that are there; nothing is overwritten")
 	addPlugins(f)
 	setFlags(cmd, kind, parts, foreign, how)

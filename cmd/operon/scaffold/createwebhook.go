@@ -23,7 +23,9 @@ type webhookOptions struct {
 	defaulting, validation, conversion bool
 	defaultingPath, validationPath     string
 	spokes                             []string
-	force                              bool
+	// certificates is who makes the webhooks' certificate. Empty: as the project has it, or else cert-manager.
+	certificates string
+	force        bool
 	// templates are what the files are made from.
 	templates templates.Set
 }
@@ -33,6 +35,8 @@ type webhookData struct {
 	*subject
 	// Spoke is the other version that a conversion is about.
 	Spoke layout.Names
+	// ManagerMakes says that the manager makes the certificate, and not cert-manager.
+	ManagerMakes bool
 }
 
 // Setup is the function that has a manager serve the webhooks.
@@ -63,7 +67,7 @@ func (d *webhookData) SpokeName() string {
 }
 
 func (o webhookOptions) check() error {
-	if err := firstError(o.gvk.check(), layout.CheckPlural(o.plural), o.external.check()); err != nil {
+	if err := firstError(o.gvk.check(), layout.CheckPlural(o.plural), o.external.check(), checkCertificates(o.certificates)); err != nil {
 		return err
 	}
 	switch {
@@ -134,7 +138,11 @@ func createWebhook(p *project.Project, opts webhookOptions) (*fileset.Set, *proj
 		return nil, nil, err
 	}
 	s.templates = opts.templates
-	data := &webhookData{subject: s}
+	certificates, err := chooseCertificates(set, s.Runtime.Path, opts.certificates)
+	if err != nil {
+		return nil, nil, err
+	}
+	data := &webhookData{subject: s, ManagerMakes: certificates == byManager}
 	if opts.conversion {
 		if err := planConversion(set, data); err != nil {
 			return nil, nil, err

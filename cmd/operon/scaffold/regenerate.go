@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/operon-dev/operon/cmd/operon/scaffold/fileset"
 	"github.com/operon-dev/operon/cmd/operon/scaffold/layout"
 	"github.com/operon-dev/operon/cmd/operon/scaffold/origin"
 	"github.com/operon-dev/operon/cmd/operon/scaffold/project"
@@ -143,6 +144,10 @@ func (r *regeneration) webhooks(resource *project.Resource) error {
 	}
 	if !opts.defaulting && !opts.validation && !opts.conversion {
 		return nil
+	}
+	// A scaffold from before the manager could make certificates is that for cert-manager, and the rest is a person's.
+	if opts.certificates = certificatesOf(fileset.New(r.of.Root(), false)); !r.templates.Has(certificatesTemplate) {
+		opts.certificates = ""
 	}
 	r.settle(resource, layout.Names.WebhookFile)
 	set, _, err := createWebhook(r.made, opts)

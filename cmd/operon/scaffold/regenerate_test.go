@@ -3,17 +3,25 @@ package scaffold
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/operon-dev/operon/cmd/operon/scaffold/fileset"
+	"github.com/operon-dev/operon/cmd/operon/scaffold/layout"
 	"github.com/operon-dev/operon/cmd/operon/scaffold/origin"
 	"github.com/operon-dev/operon/cmd/operon/scaffold/project"
 	"github.com/operon-dev/operon/cmd/operon/scaffold/templates"
 )
 
 func TestRegenerateMakesWhatTheVerbsMade(t *testing.T) {
+	for _, certificates := range []string{byCertManager, byManager} {
+		t.Run(certificates, func(t *testing.T) { testRegenerate(t, certificates) })
+	}
+}
+
+func testRegenerate(t *testing.T, certificates string) {
 	p := newProject(t)
 	commit := func(set *fileset.Set, _ *project.Resource, err error) {
 		t.Helper()
@@ -41,7 +49,7 @@ func TestRegenerateMakesWhatTheVerbsMade(t *testing.T) {
 	commit(set, nil, err)
 	commit(createAPI(p, apiOptions{gvk: gvk{"ship", "v1", "Frigate"}, namespaced: true, resource: yes, controller: yes}, nil))
 	for _, opts := range []webhookOptions{
-		{gvk: memcached, conversion: true, spokes: []string{"v2"}},
+		{gvk: memcached, conversion: true, spokes: []string{"v2"}, certificates: certificates},
 		{gvk: gvk{"cache", "v1", "Redis"}, defaulting: true, defaultingPath: "/redis"},
 		{gvk: gvk{"ship", "v1", "Frigate"}, defaulting: true, validation: true},
 		{gvk: gvk{"core", "v1", "Pod"}, validation: true},
@@ -69,6 +77,36 @@ func TestRegenerateMakesWhatTheVerbsMade(t *testing.T) {
 		if diff := cmp.Diff(string(have), content); err != nil || diff != "" {
 			t.Errorf("%s: %v (-verbs +Regenerate):\n%s", path, err, diff)
 		}
+	}
+}
+
+func TestAScaffoldFromBeforeTheManagerMadeCertificatesIsThatForCertManager(t *testing.T) {
+	p := newProject(t)
+	set, _, err := createAPI(p, apiOptions{gvk: gvk{"cache", "v1", "Memcached"}, namespaced: true}, nil)
+	if err == nil {
+		err = set.Commit()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	set, _, err = createWebhook(p, webhookOptions{gvk: gvk{"cache", "v1", "Memcached"}, defaulting: true, certificates: byManager})
+	if err == nil {
+		err = set.Commit()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	from, err := origin.Find()
+	if err != nil {
+		t.Fatal(err)
+	}
+	sets, err := templates.Archived()
+	if err != nil {
+		t.Fatal(err)
+	}
+	made, err := Regenerate(p, from, sets[len(sets)-1])
+	if err != nil || made[layout.CertManagerKustom] == "" || strings.Contains(made[layout.Main], "WebhookCertificates") {
+		t.Errorf("the first scaffold has %d files, main is:\n%s\n%v", len(made), made[layout.Main], err)
 	}
 }
 

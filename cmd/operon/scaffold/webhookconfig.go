@@ -21,8 +21,11 @@ func planWebhookConfig(set *fileset.Set, data *webhookData) error {
 			return err
 		}
 	}
-	// Kubebuilder's certificates are in files of other names.
-	if !set.Exists(layout.CertManagerKustom) {
+	if data.ManagerMakes {
+		if err := wireCertificates(set, data); err != nil {
+			return err
+		}
+	} else if !set.Exists(layout.CertManagerKustom) { // Kubebuilder's certificates are in files of other names.
 		if err := firstError(
 			create(set, layout.CertManagerKustom, "webhook/certmanager_kustomization.yaml", data),
 			create(set, "config/certmanager/kustomizeconfig.yaml", "webhook/certmanager_kustomizeconfig.yaml", data),
@@ -44,12 +47,13 @@ func planWebhookConfig(set *fileset.Set, data *webhookData) error {
 	return set.Edit(layout.DefaultKustomize, func(text string) (string, error) { return enableWebhooks(text, data) })
 }
 
-// webhookItems are what config/default lists for webhooks.
+// webhookItems are what config/default lists for webhooks, and certManagerItem for cert-manager.
 var webhookItems = []struct{ key, item string }{
 	{"resources", "- ../webhook"},
-	{"resources", "- ../certmanager"},
 	{"patches", "- path: manager_webhook_patch.yaml\n  target:\n    kind: Deployment"},
 }
+
+const certManagerItem = "- ../certmanager"
 
 // enableWebhooks adds to config/default what webhooks need.
 func enableWebhooks(text string, data *webhookData) (string, error) {
@@ -58,6 +62,12 @@ func enableWebhooks(text string, data *webhookData) (string, error) {
 		if text, err = splice.EnsureItem(text, add.key, add.item); err != nil {
 			return "", err
 		}
+	}
+	if data.ManagerMakes {
+		return text, nil
+	}
+	if text, err = splice.EnsureItem(text, "resources", certManagerItem); err != nil {
+		return "", err
 	}
 	if strings.Contains(text, kubebuilderAny) {
 		return enableKubebuilders(text, data)
@@ -134,7 +144,7 @@ func (rm *removal) webhookConfig(data *webhookData) error {
 	if err != nil {
 		return err
 	}
-	if strings.Contains(text, kubebuilderAny) {
+	if certificatesOf(rm.set) != byManager && strings.Contains(text, kubebuilderAny) {
 		return replace(rm.set, layout.DefaultKustomize, disableKubebuilders(text, data))
 	}
 	for _, file := range []string{
@@ -146,19 +156,28 @@ func (rm *removal) webhookConfig(data *webhookData) error {
 			return err
 		}
 	}
+	return firstError(
+		rm.certificates(data),
+		rm.edit(layout.DefaultKustomize, func(text string) (string, error) { return disableWebhooks(text, data) }),
+		rm.item(layout.NetworkKustomize, "- allow-webhook-traffic.yaml"),
+	)
+}
+
+// disableWebhooks takes out of config/default what enableWebhooks adds.
+func disableWebhooks(text string, data *webhookData) (string, error) {
+	if strings.Contains(text, kubebuilderAny) {
+		return disableKubebuilders(text, data), nil
+	}
 	replacements, err := data.from().Render("webhook/replacements.yaml", data)
 	if err != nil {
-		return err
+		return "", err
 	}
 	text = strings.Replace(text, replacements, "", 1)
 	for _, item := range webhookItems {
 		text = splice.RemoveItem(text, item.item)
 	}
-	text = splice.RemoveEmptyList(splice.RemoveEmptyList(text, "replacements"), "patches")
-	return firstError(
-		replace(rm.set, layout.DefaultKustomize, text),
-		rm.item(layout.NetworkKustomize, "- allow-webhook-traffic.yaml"),
-	)
+	text = splice.RemoveItem(text, certManagerItem)
+	return splice.RemoveEmptyList(splice.RemoveEmptyList(text, "replacements"), "patches"), nil
 }
 
 // disableKubebuilders makes comments again of what webhooks need in Kubebuilder's config/default. The files that it names stay where they are.
@@ -166,6 +185,7 @@ func disableKubebuilders(text string, data *webhookData) string {
 	for _, item := range webhookItems {
 		text = splice.CommentItem(text, item.item)
 	}
+	text = splice.CommentItem(text, certManagerItem)
 	for index := range 2 {
 		text = strings.Replace(text, kubebuildersTarget(data, index), "", 1)
 	}

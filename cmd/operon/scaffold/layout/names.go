@@ -23,6 +23,7 @@ const (
 	CertManagerKustom  = "config/certmanager/kustomization.yaml"
 	ManagerWebhook     = "config/default/manager_webhook_patch.yaml"
 	AllowWebhook       = "config/network-policy/allow-webhook-traffic.yaml"
+	CertificatesRole   = "config/rbac/webhook_certificates_role.yaml"
 	CRDKustomizeConfig = "config/crd/kustomizeconfig.yaml"
 )
 

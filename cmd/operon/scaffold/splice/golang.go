@@ -1,6 +1,7 @@
 package splice
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"go/ast"
@@ -18,30 +19,42 @@ import (
 // AddImport imports a package under a name, before the marker "imports" where there is one. A package that is imported is not
 // imported again; the name it has in the file is returned.
 func AddImport(src, alias, path string) (edited, name string, err error) {
+	_, file, err := parse(src)
+	if err != nil {
+		return "", "", err
+	}
+	if name, ok := importName(file, path); ok {
+		return src, cmp.Or(name, lastElement(path)), nil
+	}
+	line := importSpec(alias, path)
+	if edited, err = BeforeMarker(src, "imports", line); err != nil {
+		return AddImportToGroup(src, alias, path)
+	}
+	edited, err = Format(setApart(edited, line, path))
+	return edited, alias, err
+}
+
+// AddImportToGroup is as AddImport, but heeds no marker: the import comes after the last one of the same owner.
+func AddImportToGroup(src, alias, path string) (edited, name string, err error) {
 	fset, file, err := parse(src)
 	if err != nil {
 		return "", "", err
 	}
 	if name, ok := importName(file, path); ok {
-		if name == "" {
-			name = lastElement(path)
-		}
-		return src, name, nil
+		return src, cmp.Or(name, lastElement(path)), nil
 	}
-	line := strconv.Quote(path)
-	if alias != lastElement(path) {
-		line = alias + " " + line
-	}
-	if edited, err = BeforeMarker(src, "imports", line); err == nil {
-		edited = setApart(edited, line, path)
-		edited, err = Format(edited)
-		return edited, alias, err
-	}
+	line := importSpec(alias, path)
 	lines := strings.Split(src, "\n")
 	lines = slices.Insert(lines, importLine(fset, file, path), line)
-	edited = setApart(strings.Join(lines, "\n"), line, path)
-	edited, err = Format(edited)
+	edited, err = Format(setApart(strings.Join(lines, "\n"), line, path))
 	return edited, alias, err
+}
+
+func importSpec(alias, path string) string {
+	if alias == lastElement(path) {
+		return strconv.Quote(path)
+	}
+	return alias + " " + strconv.Quote(path)
 }
 
 // importLine is the index of the line where an import belongs: after the last of the same owner, or else first if it is of the standard library, and last if not.

@@ -209,3 +209,29 @@ func FuzzLists(f *testing.F) {
 		}
 	})
 }
+
+func TestFieldsOfALiteralInACall(t *testing.T) {
+	const field = "Third: three()"
+	for name, src := range map[string]string{
+		"lines":    "package main\n\nfunc main() {\n\tmgr, err := ctrl.New(config(), ctrl.Options{\n\t\tFirst: 1, // the first\n\t})\n}\n",
+		"one line": "package main\n\nvar mgr = must(ctrl.New(ctrl.Options{First: 1, Second: 2}))\n",
+		"empty":    "package main\n\nvar mgr = ctrl.New(ctrl.Options{})\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			added, err := AddField(src, "New", field)
+			if err != nil || strings.Count(added, field) != 1 || !strings.Contains(added, "ctrl.Options{\n") {
+				t.Fatalf("AddField: %v\n%s", err, added)
+			}
+			removed, err := RemoveField(added, field)
+			if err != nil || strings.Contains(removed, field) {
+				t.Fatalf("RemoveField: %v\n%s", err, removed)
+			}
+			if diff := cmp.Diff(src, removed); diff != "" {
+				t.Errorf("added and removed (-was +is):\n%s", diff)
+			}
+		})
+	}
+	if src, err := AddField("package main\n\nvar mgr = ctrl.New(options)\n", "New", field); err == nil || !strings.Contains(err.Error(), `"Third: three()"`) {
+		t.Errorf("AddField where there is no literal: %v\n%s", err, src)
+	}
+}

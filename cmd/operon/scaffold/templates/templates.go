@@ -24,12 +24,22 @@ type Set struct {
 // FromFS returns the templates below a directory tree that is laid out as this package's.
 func FromFS(name string, files fs.FS) Set { return Set{Name: name, files: files} }
 
+// Has reports whether the set has the template of a name.
+func (s Set) Has(name string) bool {
+	_, err := fs.Stat(s.tree(), name+".tmpl")
+	return err == nil
+}
+
+func (s Set) tree() fs.FS {
+	if s.files == nil {
+		return files
+	}
+	return s.files
+}
+
 // Render fills in the template of a name, as in "init/main.go". The error is fs.ErrNotExist where the set has none of that name.
 func (s Set) Render(name string, data any) (string, error) {
-	from := s.files
-	if from == nil {
-		from = files
-	}
+	from := s.tree()
 	if _, err := fs.Stat(from, name+".tmpl"); err != nil {
 		return "", err
 	}

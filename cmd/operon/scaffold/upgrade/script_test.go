@@ -123,14 +123,14 @@ func remake() {
 		if err != nil {
 			return err
 		}
+		files, err := scaffold.Regenerate(p, from, older)
+		if err != nil {
+			return err
+		}
 		for path := range now {
 			if err := os.Remove(filepath.Join(p.Root(), path)); err != nil {
 				return err
 			}
-		}
-		files, err := scaffold.Regenerate(p, from, older)
-		if err != nil {
-			return err
 		}
 		for path, content := range files {
 			if err := os.MkdirAll(filepath.Dir(filepath.Join(p.Root(), path)), 0o755); err != nil {
