@@ -18,8 +18,10 @@ var flags = []string{"-ldflags=-s -w -buildid=", "-gcflags=all=-l -dwarf=false",
 // project is a program of some packages.
 var project = map[string]string{
 	"go.mod":          "module example.com/p\n\ngo 1.26\n",
-	"cmd/main.go":     "package main\n\nimport (\n\t\"example.com/p/embeds\"\n\t\"example.com/p/middle\"\n)\n\nfunc main() { println(middle.Say(), embeds.Text) }\n",
+	"cmd/main.go":     "package main\n\nimport (\n\t\"example.com/p/embeds\"\n\t\"example.com/p/middle\"\n)\n\nfunc main() { println(middle.Say(), middle.Aloud().Text, embeds.Text) }\n",
 	"middle/say.go":   "package middle\n\nimport \"example.com/p/low\"\n\n// Say says it.\nfunc Say() string { return low.Word() + low.Word() }\n",
+	"middle/aloud.go": "package middle\n\nimport \"example.com/p/low\"\n\ntype Saying struct {\n\tTone low.Tone\n\tText string\n}\n\nfunc Aloud() Saying { return Saying{Text: Say()} }\n",
+	"low/tone.go":     "package low\n\ntype Tone struct{ Pitch int }\n",
 	"low/low.go":      "package low\n\nfunc Word() string { return word }\n",
 	"low/word.go":     "package low\n\nconst word = \"one\"\n",
 	"embeds/go.go":    "package embeds\n\nimport _ \"embed\"\n\n//go:embed text.txt\nvar Text string\n",
@@ -119,6 +121,7 @@ func TestARebuildMakesWhatGoBuildMakes(t *testing.T) {
 			"middle/say.go": strings.Replace(project["middle/say.go"], "low.Word() + low.Word()", "string(low.Word())", 1),
 		}, "[low middle]"},
 		{"of a function that is new to the importers", map[string]string{"middle/say.go": project["middle/say.go"] + "\nfunc More() {}\n"}, "[middle cmd]"},
+		{"of a struct that is part of another package's", map[string]string{"low/tone.go": "package low\n\ntype Tone struct{ Pitch, Volume int }\n"}, "[low middle cmd]"},
 		{"of several files", map[string]string{"low/word.go": "package low\n\nvar word = \"two\"\n", "low/low.go": "package low\n\nfunc Word() string { return word + word }\n"}, ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
