@@ -114,10 +114,11 @@ func (c contents) advance(now time.Time, options Options, inPlace bool) (after c
 	return c, o.nextLook(now, options), nil
 }
 
-// withoutAuthority returns contents that serve the same certificate, trusted as before, but
-// whose authority is gone, so that the next step makes another one.
+// withoutAuthority returns contents that serve the same certificate, but whose authority is gone, so that the next step makes another
+// one. All that was trusted is trusted on, the authority that was to sign next as well: another replica may serve what it has signed meanwhile.
 func (c contents) withoutAuthority() contents {
 	after := maps.Clone(c)
+	after[keyTrusted] = encodeBundle(append(parseBundle(c[keyTrusted]), parseBundle(c[keyNext])...))
 	for _, key := range []string{keySigner, keyNext, keyNextKey, keyNextKnown} {
 		delete(after, key)
 	}

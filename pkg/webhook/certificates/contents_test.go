@@ -208,6 +208,30 @@ func TestALostAuthorityIsReplacedWhileTheOldCertificateGoesOn(t *testing.T) {
 	}
 }
 
+func TestWhatIsLostIsReplacedWithoutDistrustOfWhoWasToSignNext(t *testing.T) {
+	options := inService
+	options.CAValidity, options.Validity = 30*24*time.Hour, 29*24*time.Hour // so that a certificate outlives the time of the next authority
+	slow := &replica{t: t, options: completed(t, options), now: time.Now()}
+	slow.step(true)
+	slow.now = due(slow.outlook().signer.cert)
+	slow.step(true) // the next authority is made
+	slow.step(true) // and known everywhere
+	fast := *slow
+	fast.now = fast.now.Add(fast.options.Propagation)
+	if !fast.step(true) || fast.outlook().serving.Leaf.Issuer.CommonName == slow.outlook().serving.Leaf.Issuer.CommonName {
+		t.Fatalf("the next authority does not sign: %+v", fast.outlook())
+	}
+
+	// The Secret is lost before the slow replica has seen that.
+	slow.stored = slow.stored.withoutAuthority()
+	for range 2 {
+		if o := slow.outlook(); !trusts(t, o.bundle(), fast.outlook(), slow.now) || !trusts(t, o.bundle(), o, slow.now) {
+			t.Errorf("not trusted everywhere any more: %+v", o)
+		}
+		slow.step(true)
+	}
+}
+
 func TestANewNameGetsACertificateAtOnce(t *testing.T) {
 	r := &replica{t: t, options: completed(t, inService), now: time.Now()}
 	r.step(true)

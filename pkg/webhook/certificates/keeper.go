@@ -205,6 +205,7 @@ func (k *Keeper) keep(ctx context.Context, logger logr.Logger) (time.Time, error
 	case err != nil:
 		return time.Time{}, err
 	}
+	k.last = after // others may act on it before it is seen here again
 	logger.Info("webhook certificates stored", "step", describe(outlook, after.read(now, k.options)))
 	return time.Now(), nil
 }
