@@ -48,9 +48,13 @@ func startMeter(w io.Writer, name string, patience time.Duration) *meter {
 	if m.terminal {
 		every = redrawEvery
 	}
+	first := every
+	if patience > 0 {
+		first = min(first, patience) // who waits learns at once that there is something to wait for
+	}
 	go func() {
 		defer close(m.ended)
-		ticker := time.NewTicker(every)
+		ticker := time.NewTicker(first)
 		defer ticker.Stop()
 		for {
 			select {
@@ -58,6 +62,7 @@ func startMeter(w io.Writer, name string, patience time.Duration) *meter {
 				return
 			case <-ticker.C:
 				m.draw()
+				ticker.Reset(every)
 			}
 		}
 	}()

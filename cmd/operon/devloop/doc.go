@@ -15,6 +15,8 @@
 //     says.
 //   - A cycle that fails says why and leaves the last working manager running; the next saved file starts the next cycle.
 //   - A file saved during a cycle is not missed: another cycle follows.
+//   - A build by go build that takes longer than a second shows how far it is. Where settings of a person's own keep Go from building at all, Run
+//     says so, and ends.
 //   - When the loop ends, the manager has ended, the plane is gone if it was the loop's own, and the webhooks that it registered
 //     elsewhere are taken back. When the loop is killed, its plane goes too.
 //

@@ -20,6 +20,7 @@ import (
 	"github.com/operon-dev/operon/cmd/operon/devloop/logview"
 	"github.com/operon-dev/operon/cmd/operon/devloop/rebuild"
 	"github.com/operon-dev/operon/cmd/operon/scaffold/gomodule"
+	"github.com/operon-dev/operon/internal/gobuild"
 	"github.com/operon-dev/operon/pkg/client"
 )
 
@@ -108,7 +109,7 @@ func Run(ctx context.Context, o Options) (err error) {
 		err = errors.Join(err, l.ports.close(), os.RemoveAll(temp))
 	}()
 
-	lost, stop, err := l.connect(ctx)
+	lost, stop, err := l.connectAndCheck(ctx)
 	if ctx.Err() != nil && err != nil {
 		return nil // a person has thought better of it
 	}
@@ -139,6 +140,28 @@ func Run(ctx context.Context, o Options) (err error) {
 			return err
 		}
 	}
+}
+
+// connectAndCheck connects, and returns an error as well where settings of a person's own, which no saved file changes, keep go from building.
+func (l *loop) connectAndCheck(ctx context.Context) (lost <-chan struct{}, stop func() error, err error) {
+	checking, end := context.WithCancel(ctx)
+	defer end()
+	var refused error
+	checked := make(chan struct{})
+	go func() {
+		defer close(checked)
+		refused = gobuild.Check(checking, l.Root, l.Package, nil)
+	}()
+	lost, stop, err = l.connect(ctx)
+	if err != nil {
+		end()
+		<-checked
+		return nil, nil, err
+	}
+	if <-checked; refused != nil {
+		return nil, nil, errors.Join(refused, stop())
+	}
+	return lost, stop, nil
 }
 
 // connect makes the cluster ready for use: lost is closed when it has gone, stop lets go of it.
@@ -362,16 +385,22 @@ func (l *loop) newBuilder(overlay string) *rebuild.Builder {
 	if overlay != "" {
 		flags = append(slices.Clone(flags), "-overlay="+overlay)
 	}
-	return &rebuild.Builder{Dir: l.Root, Package: l.Package, Output: l.binary, Temp: l.temp, Flags: flags, Env: buildEnv}
+	return &rebuild.Builder{
+		Dir: l.Root, Package: l.Package, Output: l.binary, Temp: l.temp, Flags: flags, Env: buildEnv, Name: "operon: building the manager",
+	}
 }
 
 // build compiles the manager and returns the digest of its binary.
 func (l *loop) build(ctx context.Context) (digest [sha256.Size]byte, err error) {
+	l.builder.Progress = l.Stderr
+	if l.manager.running() {
+		// A line that is drawn again would run into what the manager prints.
+		l.builder.Progress = struct{ io.Writer }{l.Stderr}
+	}
 	err = l.builder.Build(ctx)
 	var mistake *rebuild.Mistake
 	switch {
 	case errors.As(err, &mistake):
-		l.Stderr.Write(mistake.Said)
 		if l.manager.running() {
 			return digest, errors.New("the project does not compile, the manager of before still runs")
 		}

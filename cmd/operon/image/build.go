@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/google/go-containerregistry/pkg/authn"
 	"github.com/google/go-containerregistry/pkg/name"
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/empty"
@@ -57,9 +56,13 @@ type Build struct {
 // Compile builds the images that o asks for.
 func Compile(ctx context.Context, o Options) (_ *Build, err error) {
 	for _, p := range o.Platforms { // of the last, too, before the first is compiled
-		if err := compilable(ctx, o.Root, p); err != nil {
+		if err := compilable(ctx, o.Root, o.Package, p); err != nil {
 			return nil, err
 		}
+	}
+	bases, err := fetchBases(ctx, o) // before the minutes of compiling, too
+	if err != nil {
+		return nil, err
 	}
 	dir, err := os.MkdirTemp("", "operon-build-")
 	if err != nil {
@@ -78,14 +81,7 @@ func Compile(ctx context.Context, o Options) (_ *Build, err error) {
 		if err := compile(ctx, o.Root, o.Package, p, binary, o.Stderr); err != nil {
 			return nil, err
 		}
-		var base v1.Image
-		if o.Base != nil {
-			o.Step("fetching " + o.Base.String() + " for " + p.String())
-			if base, err = remote.Image(o.Base, remote.WithContext(ctx), remote.WithPlatform(p), remote.WithAuthFromKeychain(authn.DefaultKeychain)); err != nil {
-				return nil, fmt.Errorf("base image %s for %s: %w", o.Base, p, err)
-			}
-		}
-		image, err := assemble(base, binary, p, o.Made, o.Labels)
+		image, err := assemble(bases[i], binary, p, o.Made, o.Labels)
 		if err != nil {
 			return nil, err
 		}
@@ -101,6 +97,32 @@ func Compile(ctx context.Context, o Options) (_ *Build, err error) {
 		b.Index = mutate.AppendManifests(b.Index, mutate.IndexAddendum{Add: image, Descriptor: v1.Descriptor{Platform: &p}})
 	}
 	return b, nil
+}
+
+// fetchBases gets the image to build on for each platform; nil for all of them where there is none. Layers are read when the image is written.
+func fetchBases(ctx context.Context, o Options) ([]v1.Image, error) {
+	bases := make([]v1.Image, len(o.Platforms))
+	if o.Base == nil {
+		return bases, nil
+	}
+	login, err := credentials(o.Base)
+	if err != nil {
+		return nil, err
+	}
+	for i, p := range o.Platforms {
+		o.Step("fetching " + o.Base.String() + " for " + p.String())
+		bases[i], err = remote.Image(o.Base, remote.WithContext(ctx), remote.WithPlatform(p), remote.WithAuth(login))
+		if err == nil {
+			_, err = bases[i].ConfigFile()
+		}
+		if err != nil && ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("base image %s for %s: %w: see that --base names one that its registry gives you, for this platform too", o.Base, p, err)
+		}
+	}
+	return bases, nil
 }
 
 // Close removes what the build keeps on disk.

@@ -77,8 +77,8 @@ func environment(p v1.Platform) []string {
 	return env
 }
 
-// compilable returns an error where the Go of the project in root cannot compile for a platform. It compiles nothing.
-func compilable(ctx context.Context, root string, p v1.Platform) error {
+// compilable returns an error where the Go of the project in root, or its settings, cannot compile the package pkg for a platform. It compiles nothing.
+func compilable(ctx context.Context, root, pkg string, p v1.Platform) error {
 	cmd := exec.CommandContext(ctx, "go", "build", "-n", "unsafe")
 	cmd.Dir, cmd.Env = root, environment(p)
 	said, err := cmd.CombinedOutput()
@@ -88,7 +88,7 @@ func compilable(ctx context.Context, root string, p v1.Platform) error {
 	case err != nil && strings.Contains(string(said), "unsupported GOOS/GOARCH"):
 		return fmt.Errorf("platform %s: Go cannot compile for it; `go tool dist list` shows those that it can", p)
 	}
-	return nil // what else is wrong, the build says better
+	return gobuild.Check(ctx, root, pkg, cmd.Env) // what else is wrong, the build says better
 }
 
 // compile builds the package pkg of the project in root for a platform into the file binary. How far it is, and what go itself says, goes

@@ -402,6 +402,8 @@ func TestWrongInputIsOneSentenceAndLeavesWhatWasThere(t *testing.T) {
 		{dir, []string{"build", "--layout", "precious"}, "holds something"},
 		{dir, []string{"build", "--tarball", "x.tar"}, "choose it with --platform"},
 		{dir, []string{"build", "--package", "./none"}, "does not compile"},
+		// Before it is found that nothing compiles.
+		{dir, []string{"build", "--platform", host, "--base", strings.TrimPrefix(server.URL, "http://") + "/base"}, "see that --base names one"},
 		{dir, []string{"build", "now"}, `"now" is not one`},
 		{dir, []string{"push", "--image", strings.TrimPrefix(server.URL, "http://") + "/proj"}, "does not answer"},
 		{dir, []string{"push", "--image", strings.TrimPrefix(full.URL, "http://") + "/proj"}, "refuses the image"},
@@ -427,6 +429,29 @@ func TestWrongInputIsOneSentenceAndLeavesWhatWasThere(t *testing.T) {
 	}
 	if left, _ := filepath.Glob(filepath.Join(dir, "bin", ".*")); len(left) > 0 {
 		t.Errorf("left behind: %v", left)
+	}
+}
+
+func TestCredentialsThatCannotBeReadAreNotTheRegistrysFault(t *testing.T) {
+	dir := newProject(t)
+	mustOperon(t, "build", "--platform", host)
+	for name, config := range map[string]string{
+		"no JSON":       `{"auths":`,
+		"helper absent": `{"credHelpers":{"localhost:1":"that-nobody-installed"}}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Chdir(dir)
+			settings := t.TempDir()
+			t.Setenv("DOCKER_CONFIG", settings)
+			if err := os.WriteFile(filepath.Join(settings, "config.json"), []byte(config), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			for _, args := range [][]string{{"push", "--image", "localhost:1/proj"}, {"build", "--platform", host, "--base", "localhost:1/base"}} {
+				if _, err := operon(t, args...); err == nil || !strings.Contains(err.Error(), "the credentials for localhost:1 cannot be read: mend") {
+					t.Errorf("%v: error %q", args, err)
+				}
+			}
+		})
 	}
 }
 

@@ -24,7 +24,11 @@ func Push(ctx context.Context, dir string, to name.Reference) (Report, error) {
 	if to == nil {
 		to = named
 	}
-	options := []remote.Option{remote.WithContext(ctx), remote.WithAuthFromKeychain(authn.DefaultKeychain)}
+	login, err := credentials(to)
+	if err != nil {
+		return Report{}, err
+	}
+	options := []remote.Option{remote.WithContext(ctx), remote.WithAuth(login)}
 	if err := remote.WriteIndex(to, index, options...); err != nil {
 		return Report{}, refused(to, err)
 	}
@@ -38,6 +42,16 @@ func Push(ctx context.Context, dir string, to name.Reference) (Report, error) {
 		}
 	}
 	return newReport(to, index, dir)
+}
+
+// credentials are those of docker and podman for the registry of a name, or none where they have none.
+func credentials(of name.Reference) (authn.Authenticator, error) {
+	login, err := authn.DefaultKeychain.Resolve(of.Context())
+	if err != nil {
+		return nil, fmt.Errorf("the credentials for %s cannot be read: mend docker's or podman's settings, or log in anew with `docker login` or `podman login`: %w",
+			of.Context().RegistryStr(), err)
+	}
+	return login, nil
 }
 
 // load returns what a layout holds: the index, the bills of materials, and the name that the index was built under.

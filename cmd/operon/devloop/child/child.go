@@ -20,7 +20,12 @@ func Command(ctx context.Context, dir string, env []string, name string, args ..
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), env...)
+	Bind(cmd)
+	return cmd
+}
+
+// Bind makes a command, which has a context and has not started yet, one that is killed when the context ends, and what it has started with it.
+func Bind(cmd *exec.Cmd) {
 	cmd.SysProcAttr = Attributes()
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
-	return cmd
 }

@@ -2,13 +2,17 @@ package rebuild
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/operon-dev/operon/cmd/operon/devloop/child"
+	"github.com/operon-dev/operon/internal/gobuild"
 )
 
 // A Builder builds a program. Its methods must not be called at the same time. Call Stop after use.
@@ -23,6 +27,10 @@ type Builder struct {
 	Flags []string
 	// Env is added to the environment of the go command, the compiler and the linker.
 	Env []string
+	// Progress gets how far go build is, where it takes longer than a second, and what it says; nil means nobody. Name is what the program is
+	// called there; empty means Package.
+	Progress io.Writer
+	Name     string
 
 	plan     *plan
 	archives int // how many were named
@@ -31,7 +39,10 @@ type Builder struct {
 	stop    context.CancelFunc
 }
 
-// A Mistake is the error of a program that does not build. Said is what the go command says about it.
+// patience is how long go build may take before it shows how far it is.
+const patience = time.Second
+
+// A Mistake is the error of a program that does not build. Said is what the go command says about it, to Progress too.
 type Mistake struct{ Said []byte }
 
 func (*Mistake) Error() string { return "the program does not build" }
@@ -46,12 +57,23 @@ func (b *Builder) Build(ctx context.Context) error {
 		// The go command judges, and its errors are the ones to show. When it builds what a rebuild did not, the plan is out of date.
 	}
 	next := b.Output + ".next"
-	cmd := b.goCommand(ctx, "build", "-o", next)
-	if said, err := cmd.CombinedOutput(); err != nil {
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		return &Mistake{said}
+	build := gobuild.Build{
+		Name: b.Name, Dir: b.Dir, Package: b.Package, Output: next, Flags: b.Flags, Env: append(os.Environ(), b.Env...), Patience: patience,
+		Prepare: child.Bind,
+	}
+	progress := b.Progress
+	if progress == nil {
+		progress = io.Discard
+	}
+	result, err := build.Run(ctx, progress)
+	var exit *exec.ExitError
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return context.Cause(ctx)
+	case errors.As(err, &exit):
+		return &Mistake{[]byte(result.Said)}
+	case err != nil:
+		return err
 	}
 	b.plan = nil
 	return os.Rename(next, b.Output)
