@@ -163,7 +163,8 @@ func latencyRows(ctx context.Context, env *environment) (rows []row, err error) 
 		plan     plan
 	}{
 		{"one event at a time", env.number(2000, 500), 0, env.plan(5, 3).oneOf(3)},
-		{"1,000 events/s", env.number(2000, 1000), time.Millisecond, env.plan(3, 2)},
+		// One stall of the machine is the tail of its round: the median of many short rounds is not made of stalls.
+		{"1,000 events/s", 1000, time.Millisecond, env.plan(7, 3)},
 	} {
 		measured, err := latencyRowsOf(ctx, flows, load.plan, load.n, load.interval, "Event to reconcile, "+load.name, note)
 		if err != nil {

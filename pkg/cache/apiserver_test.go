@@ -144,6 +144,15 @@ func (s *testServer) event(e testEvent) {
 	}
 }
 
+// bookmark tells all watches how far they are.
+func (s *testServer) bookmark() (rv int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.rv++
+	s.event(testEvent{kind: "BOOKMARK", rv: s.rv})
+	return s.rv
+}
+
 // compact makes the server forget its history, and ends all watches.
 func (s *testServer) compact() {
 	s.mu.Lock()
@@ -359,14 +368,17 @@ func (s *testServer) watch(w http.ResponseWriter, r *http.Request, req *listRequ
 	for _, obj := range first {
 		send("ADDED", req.show(obj))
 	}
-	if initial {
+	bookmark := func(rv int, annotations map[string]any) {
 		kind, gv := map[string]string{"configmaps": "ConfigMap", "pods": "Pod", "nodes": "Node", "widgets": "Widget", "secrets": "Secret"}[req.resource], req.gv
 		if req.metadata {
 			kind, gv = "PartialObjectMetadata", "meta.k8s.io/v1"
 		}
 		send("BOOKMARK", map[string]any{"apiVersion": gv, "kind": kind, "metadata": map[string]any{
-			"resourceVersion": strconv.Itoa(from), "annotations": map[string]any{metav1.InitialEventsAnnotationKey: "true"},
+			"resourceVersion": strconv.Itoa(rv), "annotations": annotations,
 		}})
+	}
+	if initial {
+		bookmark(from, map[string]any{metav1.InitialEventsAnnotationKey: "true"})
 	}
 	for {
 		s.mu.Lock()
@@ -374,6 +386,9 @@ func (s *testServer) watch(w http.ResponseWriter, r *http.Request, req *listRequ
 		at = len(s.log)
 		s.mu.Unlock()
 		for _, e := range events {
+			if e.kind == "BOOKMARK" && q.Get("allowWatchBookmarks") == "true" {
+				bookmark(e.rv, nil)
+			}
 			if e.resource != req.resource {
 				continue
 			}

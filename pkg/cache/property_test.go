@@ -44,6 +44,7 @@ type moment struct {
 // line is what is on its way to the store from one feed.
 type line struct {
 	events   []wire
+	arrived  []wire // since the last list or bookmark: they may arrive once more
 	snapshot []*corev1.ConfigMap
 	at       uint64 // of the snapshot; 0 if none is on its way
 	told     uint64 // up to here, events have been put on the line
@@ -240,7 +241,8 @@ func (w *world) admit(f *feed, obj *corev1.ConfigMap) *entry {
 	return e
 }
 
-// arrive lets something arrive from a feed: the list it waits for, or else the first pending event of some key.
+// arrive lets something arrive from a feed: the list it waits for, or else the first pending event of some key, or one that
+// has arrived before.
 func (w *world) arrive(f *feed) {
 	l := w.lines[f]
 	if l.at != 0 {
@@ -253,8 +255,13 @@ func (w *world) arrive(f *feed) {
 		l.at, l.snapshot = 0, nil
 		return
 	}
+	if len(l.arrived) > 0 && w.rand.IntN(8) == 0 {
+		w.deliver(f, l.arrived[w.rand.IntN(len(l.arrived))])
+		return
+	}
 	if len(l.events) == 0 {
 		w.store.progress(f, strconv.FormatUint(w.rv, 10))
+		l.arrived = nil
 		return
 	}
 	i := w.rand.IntN(len(l.events))
@@ -266,6 +273,12 @@ func (w *world) arrive(f *feed) {
 	}
 	e := l.events[i]
 	l.events = slices.Delete(l.events, i, i+1)
+	l.arrived = append(l.arrived, e)
+	w.deliver(f, e)
+}
+
+// deliver has an event arrive.
+func (w *world) deliver(f *feed, e wire) {
 	w.note("event %s of %s/%s (%s), gone %t", e.obj.ResourceVersion, e.obj.Namespace, e.obj.Name, e.obj.UID, e.gone)
 	if e.gone {
 		w.store.watchedEnd(f, w.admit(f, e.obj))

@@ -1,17 +1,21 @@
 package cache
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
 	"strconv"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/operon-dev/operon/pkg/client"
@@ -148,6 +152,142 @@ func TestOwnWritesShowThroughCutsAndLists(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A watch that brings nothing but bookmarks goes on from the last of them, though the server has forgotten all before it.
+// Own writes that come between them stay, and what bookmarks pass over is not undone.
+func TestAWatchOfBookmarksAloneNeedsNoOtherList(t *testing.T) {
+	s := newTestServer(t)
+	s.put("configmaps", configMap("a", "one", nil, "1"))
+	s.put("configmaps", configMap("a", "gone", nil, "1"))
+	c := startCache(t, s, Options{}).(*stores)
+	_, _, rec := useInformer(t, c, &corev1.ConfigMap{})
+	s.awaitWatches(t, 1)
+	f := c.storeOf(configMapKind).feeds()[0]
+	passed := func(rv int) {
+		eventually(t, "the bookmark", func() bool {
+			f.store.mu.RLock()
+			defer f.store.mu.RUnlock()
+			return f.floor >= uint64(rv)
+		})
+	}
+	var cm corev1.ConfigMap
+	key := client.ObjectKey{Namespace: "a", Name: "one"}
+	for round := range 5 {
+		raw, err := json.Marshal(s.put("configmaps", configMap("a", "one", nil, fmt.Sprint("own-", round))))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var answer corev1.ConfigMap
+		if err := json.Unmarshal(raw, &answer); err != nil {
+			t.Fatal(err)
+		}
+		c.ObserveWrite(client.Written{GVK: configMapKind, Object: &answer, JSON: raw})
+		passed(s.bookmark())
+		if err := c.Get(t.Context(), key, &cm); err != nil || cm.ResourceVersion != answer.ResourceVersion {
+			t.Fatalf("round %d: version %s after %s was written, %v", round, cm.ResourceVersion, answer.ResourceVersion, err)
+		}
+	}
+	if err := c.Get(t.Context(), client.ObjectKey{Namespace: "a", Name: "gone"}, &cm); err != nil {
+		t.Fatal(err)
+	}
+	s.remove("configmaps", "a", "gone")
+	c.ObserveDelete(configMapKind, client.ObjectKeyFromObject(&cm), cm.UID)
+	last := s.bookmark()
+	passed(last)
+	if err := c.Get(t.Context(), client.ObjectKeyFromObject(&cm), &corev1.ConfigMap{}); !apierrors.IsNotFound(err) {
+		t.Errorf("what was deleted: %v", err)
+	}
+
+	lists := func() int { return s.count("list /api/v1/configmaps") + s.count("sendInitialEvents=true") }
+	before, watches := lists(), s.count("watch ")
+	s.change(func() { s.oldest = last }) // what the bookmark says is the oldest that is known
+	s.cutWatches()
+	eventually(t, "the watch anew", func() bool { return s.count("watch ") > watches })
+	s.put("configmaps", configMap("a", "two", nil, "2"))
+	eventually(t, "an event after the cut", func() bool { return rec.has("add a/two false") })
+	if n := lists() - before; n > 0 {
+		t.Errorf("%d lists after a bookmark", n)
+	}
+	if rec.bad != nil {
+		t.Errorf("handler: %v", rec.bad)
+	}
+}
+
+// Readers are busy, and some wait for a list that does not come, when the cache ends: those who wait are told, the others
+// read what is there or are told; nobody hangs, and nobody is told that what is there is not.
+func TestReadersWhileTheCacheEnds(t *testing.T) {
+	s := newTestServer(t)
+	for i := range 20 {
+		s.put("configmaps", configMap("a", fmt.Sprint(i), map[string]string{"in": "yes"}, ""))
+	}
+	c, err := New(s.config(), Options{Mapper: testMapper()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.(*stores).options.HTTPClient.CloseIdleConnections()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	ended := make(chan error, 1)
+	go func() { ended <- c.Start(ctx) }()
+	<-c.(*stores).crew.started.Done()
+	if err := c.List(t.Context(), &corev1.ConfigMapList{}); err != nil {
+		t.Fatal(err)
+	}
+	hold := make(chan struct{})
+	defer close(hold)
+	s.change(func() { s.hold = hold })
+
+	full := &unstructured.UnstructuredList{} // the watch is replaced for it
+	full.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("ConfigMapList"))
+	var waiting, busy sync.WaitGroup
+	for _, list := range []client.ObjectList{&corev1.SecretList{}, &corev1.PodList{}, full} {
+		waiting.Go(func() {
+			if err := c.List(t.Context(), list); err == nil {
+				t.Errorf("%T: listed, though the server did not answer", list)
+			}
+		})
+	}
+	eventually(t, "those who wait", func() bool { return s.count("secrets") > 0 && s.count("pods") > 0 && s.count("configmaps") > 1 })
+	stop := make(chan struct{})
+	var reads atomic.Int64
+	for range 4 {
+		busy.Go(func() {
+			for n := 0; ; n++ {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				key := client.ObjectKey{Namespace: "a", Name: fmt.Sprint(n % 20)}
+				if err := c.Get(t.Context(), key, &corev1.ConfigMap{}); apierrors.IsNotFound(err) {
+					t.Errorf("Get: %v", err)
+					return
+				}
+				var l corev1.ConfigMapList
+				if err := c.List(t.Context(), &l, client.MatchingLabels{"in": "yes"}); err == nil && len(l.Items) != 20 {
+					t.Errorf("List: %d items of 20", len(l.Items))
+					return
+				}
+				reads.Add(1)
+			}
+		})
+	}
+	eventually(t, "reads", func() bool { return reads.Load() > 100 })
+	cancel()
+	select {
+	case err := <-ended:
+		if err != nil {
+			t.Error(err)
+		}
+	case <-time.After(time.Minute):
+		t.Fatal("Start does not end while there are readers")
+	}
+	waiting.Wait()
+	after := reads.Load()
+	eventually(t, "reads after the end", func() bool { return reads.Load() > after+100 })
+	close(stop)
+	busy.Wait()
 }
 
 // The definition of a resource is deleted while it is watched, and comes again.

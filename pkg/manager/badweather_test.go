@@ -16,6 +16,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/util/retry"
 
@@ -146,6 +147,10 @@ func TestNothingIsLostInBadWeather(t *testing.T) {
 			<-stop
 		},
 		"lists are slow": listsSlowly,
+		"answers to writes are lost": func(_ *testing.T, w *weather, stop <-chan struct{}) {
+			w.loses(func(r *http.Request) bool { return isWrite(r) && rand.IntN(2) == 0 })
+			<-stop
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			before := goleak.IgnoreCurrent()
@@ -257,6 +262,82 @@ func refuses(w http.ResponseWriter, _ *http.Request) bool {
 		return false
 	}
 	return true
+}
+
+// TestAWriteWhoseAnswerIsLostIsFoundDone has the API server do what is asked for, and nobody told of it. The next attempt finds out
+// and changes nothing twice; reads show it as soon as the watch does, and never go back behind it.
+func TestAWriteWhoseAnswerIsLostIsFoundDone(t *testing.T) {
+	config := realServer(t)
+	w, through := weatherOver(t, config)
+	ns := namespace(t, config)
+	mgr := newManager(t, through, ctrl.Options{Cache: within(ns)})
+	stop := start(mgr)
+	defer func() {
+		if err := stop(); err != nil {
+			t.Error(err)
+		}
+	}()
+	await(t, mgr.Elected(), "the manager runs")
+	ctx, c := t.Context(), mgr.GetClient()
+	if err := mgr.GetCache().List(ctx, &corev1.ConfigMapList{}); err != nil {
+		t.Fatal(err)
+	}
+	lost := func(what string, write func() error) {
+		t.Helper()
+		w.loses(isWrite)
+		if err := write(); err == nil || apierrors.ReasonForError(err) != metav1.StatusReasonUnknown {
+			t.Fatalf("%s: %v, want an error of the connection", what, err)
+		}
+		w.fair()
+	}
+	read := &corev1.ConfigMap{}
+	shows := func(what string, condition func(error) bool) {
+		t.Helper()
+		for deadline := time.Now().Add(atMost); !condition(c.Get(ctx, client.ObjectKey{Namespace: ns, Name: "one"}, read)); time.Sleep(time.Millisecond) {
+			if time.Now().After(deadline) {
+				t.Fatalf("%s is not read after %s", what, atMost)
+			}
+		}
+	}
+	one := func(step string) *corev1.ConfigMap {
+		return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "one"}, Data: map[string]string{"step": step}}
+	}
+
+	lost("create", func() error { return c.Create(ctx, one("created")) })
+	if err := c.Create(ctx, one("created again")); !apierrors.IsAlreadyExists(err) {
+		t.Errorf("create again: %v", err)
+	}
+	shows("the new object", func(err error) bool { return err == nil })
+
+	next := read.DeepCopy()
+	next.Data["step"] = "updated"
+	before := read.DeepCopy()
+	lost("update", func() error { return c.Update(ctx, next) })
+	before.Data["step"] = "updated again"
+	if err := c.Update(ctx, before); !apierrors.IsConflict(err) {
+		t.Errorf("update again of what was read before: %v", err)
+	}
+	shows("the update", func(err error) bool { return err == nil && read.Data["step"] == "updated" })
+
+	// A write of ours after it is read at once, and the event of the lost one does not undo it.
+	lost("patch", func() error {
+		return c.Patch(ctx, one(""), client.RawPatch(types.MergePatchType, []byte(`{"data":{"step":"patched"}}`)))
+	})
+	if err := c.Patch(ctx, read, client.RawPatch(types.MergePatchType, []byte(`{"data":{"more":"yes"}}`))); err != nil {
+		t.Fatal(err)
+	}
+	written := read.DeepCopy()
+	for range 100 {
+		if err := c.Get(ctx, client.ObjectKeyFromObject(written), read); err != nil || read.Data["step"] != "patched" || read.Data["more"] != "yes" {
+			t.Fatalf("after an own write: %v, %v", read.Data, err)
+		}
+	}
+
+	lost("delete", func() error { return c.Delete(ctx, one("")) })
+	if err := c.Delete(ctx, one("")); !apierrors.IsNotFound(err) {
+		t.Errorf("delete again: %v", err)
+	}
+	shows("the end", apierrors.IsNotFound)
 }
 
 // TestASlowListHoldsUpItsOwnControllerOnly has two controllers, of which one waits for a list that does not come.

@@ -16,7 +16,8 @@ import (
 // weather lies between a manager and its API server.
 type weather struct {
 	*httptest.Server
-	rule atomic.Pointer[rule]
+	rule    atomic.Pointer[rule]
+	through http.Handler // as if there were no weather
 }
 
 // rule answers a request in place of the API server, or says that it does not.
@@ -42,7 +43,7 @@ func weatherOver(t *testing.T, config *rest.Config) (*weather, *rest.Config) {
 		// What is cut off is cut off: there is nobody to answer to.
 		ErrorHandler: func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) },
 	}
-	w := &weather{}
+	w := &weather{through: proxy}
 	w.fair()
 	w.Server = httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		if !(*w.rule.Load())(rw, r) {
@@ -62,6 +63,19 @@ func (w *weather) turns(r rule) { w.rule.Store(&r) }
 func (w *weather) fair() {
 	w.turns(func(http.ResponseWriter, *http.Request) bool { return false })
 }
+
+// loses makes the weather lose the answers to the requests that are chosen, after the API server has done what they ask for.
+func (w *weather) loses(chosen func(*http.Request) bool) {
+	w.turns(func(_ http.ResponseWriter, r *http.Request) bool {
+		if !chosen(r) {
+			return false
+		}
+		w.through.ServeHTTP(httptest.NewRecorder(), r)
+		panic(http.ErrAbortHandler)
+	})
+}
+
+func isWrite(r *http.Request) bool { return r.Method != http.MethodGet }
 
 func isWatch(r *http.Request) bool { return r.URL.Query().Get("watch") == "true" }
 

@@ -180,6 +180,38 @@ func TestALeaderIsFollowedWhenItsRecordHasRunOut(t *testing.T) {
 	})
 }
 
+// Nobody's clock is asked but one's own, and that only for how long ago something was seen: a record that was renewed an hour
+// ago, or will be in an hour, by the clock of who wrote it, lasts as long as any other.
+func TestClocksOfOthersAreNotBelieved(t *testing.T) {
+	for name, wrong := range map[string]time.Duration{"an hour behind": -time.Hour, "an hour ahead": time.Hour} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				l := &lease{}
+				renew := func() {
+					at := metav1.NewTime(time.Now().Add(wrong))
+					l.version++
+					l.record = &resourcelock.LeaderElectionRecord{HolderIdentity: "other", LeaseDurationSeconds: 15, RenewTime: at, AcquireTime: at}
+				}
+				l.change(renew)
+				c := start(t, l, "candidate", nil)
+				for range 30 {
+					time.Sleep(2 * time.Second)
+					l.change(renew)
+				}
+				synctest.Wait()
+				if c.leads(t) {
+					t.Fatalf("leads beside another: %+v", l.now())
+				}
+				last := time.Now()
+				<-c.won
+				if waited := time.Since(last); waited < 15*time.Second || waited > 26*time.Second {
+					t.Errorf("followed after %s", waited)
+				}
+			})
+		})
+	}
+}
+
 // Others wait for 15 s after the last renewal that they have seen.
 func TestALeaderThatCannotRenewGivesUpBeforeOthersFollow(t *testing.T) {
 	for name, deadline := range map[string]time.Duration{"usual times": 10 * time.Second, "a deadline near the lease's duration": 14900 * time.Millisecond} {
