@@ -2,6 +2,11 @@ package main
 
 import (
 	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -47,6 +52,8 @@ func TestAPI(t *testing.T) {
 			})
 		}
 	})
+	// Comes last: while an aggregated API is not available, discovery is incomplete for all.
+	t.Run("an aggregated API is reached by a service that leads out of the cluster", func(t *testing.T) { aggregatedAPI(t, p) })
 }
 
 func usableAtOnce(t *testing.T, p *process) {
@@ -262,6 +269,44 @@ func claimBinds(t *testing.T, p *process) {
 	eventually(t, 15*time.Second, "end of the volume", func(ctx context.Context) (bool, error) {
 		volumes, err := client.CoreV1().PersistentVolumes().List(ctx, metav1.ListOptions{})
 		return err == nil && len(volumes.Items) == 0, err
+	})
+}
+
+func aggregatedAPI(t *testing.T, p *process) {
+	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		io.WriteString(w, `{"kind":"APIResourceList","apiVersion":"v1","groupVersion":"elsewhere.operon.dev/v1","resources":[]}`)
+	}))
+	defer server.Close()
+	_, port, err := net.SplitHostPort(server.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out, err := p.kubectl(t, fmt.Sprintf(`
+apiVersion: v1
+kind: Service
+metadata: {name: elsewhere, namespace: default}
+spec: {type: ExternalName, externalName: localhost}
+---
+apiVersion: apiregistration.k8s.io/v1
+kind: APIService
+metadata: {name: v1.elsewhere.operon.dev}
+spec:
+  group: elsewhere.operon.dev
+  version: v1
+  groupPriorityMinimum: 100
+  versionPriority: 100
+  insecureSkipTLSVerify: true
+  service: {name: elsewhere, namespace: default, port: %s}
+`, port), "apply", "-f", "-"); err != nil {
+		t.Fatalf("%v %s", err, out)
+	}
+	if out, err := p.kubectl(t, "", "wait", "--for=condition=Available", "--timeout=1m", "apiservice/v1.elsewhere.operon.dev"); err != nil {
+		t.Fatalf("%v %s", err, out)
+	}
+	eventually(t, time.Minute, "the aggregated API's answer", func(ctx context.Context) (bool, error) {
+		answer, err := p.client(t).Discovery().RESTClient().Get().AbsPath("/apis/elsewhere.operon.dev/v1").DoRaw(ctx)
+		return strings.Contains(string(answer), "APIResourceList"), err
 	})
 }
 

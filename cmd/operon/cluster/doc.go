@@ -28,9 +28,10 @@
 // # Not guaranteed
 //
 //   - Pods do not run: there is no kubelet, container or network. Services have addresses to which nothing can connect, the API server's
-//     calls of a webhook by its service among them; exec, attach and port-forward answer with errors, and a log is one line that says why.
+//     calls of a webhook or an aggregated API server among them; exec, attach and port-forward answer with errors, and a log is one line that
+//     says why. A service of type ExternalName leads where it says, to localhost for example.
 //   - Volumes hold nothing: claims of the default storage class bind to volumes that exist as objects only.
-//   - The service "kubernetes" has no endpoints, and aggregated API servers have no way to be reached through a service.
+//   - The service "kubernetes" has no endpoints.
 //   - Several clusters in one process share what Kubernetes keeps process-wide: feature gates, logging, and the metrics
 //     that /metrics shows. They are otherwise independent; a process that starts and stops many of them
 //     keeps some memory and goroutines of each.

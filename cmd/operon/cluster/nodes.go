@@ -10,6 +10,6 @@ import (
 )
 
 // runNodes is what simulates the nodes of "operon cluster".
-var runNodes = func(ctx context.Context, config *rest.Config, count int) error {
+func runNodes(ctx context.Context, config *rest.Config, count int) error {
 	return nodes.Run(ctx, config, nodes.Options{Count: count, Logger: klog.Background().WithName("nodes")})
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // ErrNobodyThere is why a connection to a pod or a service fails.
-var ErrNobodyThere = errors.New("pods are simulated, and nothing listens at the addresses of pods and services: what runs elsewhere, a webhook say, is reached by its url")
+var ErrNobodyThere = errors.New("pods are simulated, and nothing listens at the addresses of pods and services: what runs elsewhere, a webhook say, is reached by its url, or by a service of type ExternalName")
 
 // closeNetworks makes connections of the transport to addresses in the networks fail at once with ErrNobodyThere. To the machine these are addresses
 // like any, and packets sent there would be waited for in vain, or arrive at somebody else.

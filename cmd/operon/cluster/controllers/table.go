@@ -42,6 +42,7 @@ var workloadControllers = []controller{
 	{"persistentvolumeclaim-protection-controller", claimProtection},
 	{"persistentvolume-protection-controller", volumeProtection},
 	{"ephemeral-volume-controller", ephemeralVolumes},
+	{"resourceclaim-controller", deviceClaims},
 	{"simulated-volume-provisioner", simulatedVolumes},
 
 	{"clusterrole-aggregation-controller", clusterRoleAggregation},

@@ -1,6 +1,7 @@
 package kubeconfig
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -26,6 +27,7 @@ type Entry struct {
 // Undo is what Remove needs to leave the file as Write found it.
 type Undo struct {
 	path     string
+	entry    Entry
 	existed  bool
 	previous string
 }
@@ -50,7 +52,7 @@ func Write(path string, entry Entry) (*Undo, error) {
 	if err != nil {
 		return nil, err
 	}
-	undo := &Undo{path: path, existed: existed, previous: config.CurrentContext}
+	undo := &Undo{path: path, entry: entry, existed: existed, previous: config.CurrentContext}
 	config.Clusters[Name] = &api.Cluster{Server: entry.Server, CertificateAuthorityData: entry.CACert}
 	config.AuthInfos[Name] = &api.AuthInfo{ClientCertificateData: entry.ClientCert, ClientKeyData: entry.ClientKey}
 	config.Contexts[Name] = &api.Context{Cluster: Name, AuthInfo: Name, Namespace: "default"}
@@ -58,10 +60,11 @@ func Write(path string, entry Entry) (*Undo, error) {
 	return undo, save(path, config)
 }
 
-// Remove takes the entry out of the file; a file that Write created, and that nobody added to, is deleted.
+// Remove takes the entry out of the file; a file that Write created, and that nobody added to, is deleted. An entry that another
+// cluster has put in its place since then is that cluster's, and stays.
 func (u *Undo) Remove() error {
 	config, existed, err := load(u.path)
-	if err != nil || !existed {
+	if err != nil || !existed || !u.ours(config) {
 		return err
 	}
 	delete(config.Clusters, Name)
@@ -77,6 +80,11 @@ func (u *Undo) Remove() error {
 		}
 	}
 	return save(u.path, config)
+}
+
+func (u *Undo) ours(config *api.Config) bool {
+	cluster := config.Clusters[Name]
+	return cluster == nil || cluster.Server == u.entry.Server && bytes.Equal(cluster.CertificateAuthorityData, u.entry.CACert)
 }
 
 func load(path string) (*api.Config, bool, error) {

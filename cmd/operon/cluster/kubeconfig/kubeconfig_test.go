@@ -58,6 +58,34 @@ func TestRemoveKeepsWhatWasAddedMeanwhile(t *testing.T) {
 	}
 }
 
+func TestRemoveLeavesTheEntryOfTheClusterThatCameLater(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "config")
+	first, err := Write(path, entry)
+	if err != nil {
+		t.Fatal(err)
+	}
+	later := entry
+	later.Server, later.CACert = "https://127.0.0.1:6444", []byte("another ca")
+	second, err := Write(path, later)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := first.Remove(); err != nil {
+		t.Fatal(err)
+	}
+	c, err := clientcmd.LoadFromFile(path)
+	if err != nil || c.CurrentContext != Name || c.Clusters[Name] == nil || c.Clusters[Name].Server != later.Server || c.AuthInfos[Name] == nil {
+		t.Fatalf("after the first one's Remove: %+v, %v", c, err)
+	}
+	if err := second.Remove(); err != nil {
+		t.Fatal(err)
+	}
+	c, err = clientcmd.LoadFromFile(path)
+	if err != nil || c.CurrentContext != "" || c.Clusters[Name] != nil {
+		t.Errorf("after the second one's Remove: %+v, %v", c, err)
+	}
+}
+
 func TestCheckRefusesWhatItWouldDestroy(t *testing.T) {
 	for _, tt := range []struct{ name, content, want string }{
 		{"a cluster of that name elsewhere", `{"apiVersion":"v1","kind":"Config","clusters":[{"name":"operon","cluster":{"server":"https://10.0.0.1"}}]}`, "https://10.0.0.1"},

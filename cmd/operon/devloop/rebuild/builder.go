@@ -103,8 +103,12 @@ func (b *Builder) Ahead(ctx context.Context) {
 }
 
 func (b *Builder) begin(ctx context.Context, work func(context.Context)) {
-	ctx, b.stop = context.WithCancel(ctx)
-	b.working.Go(func() { work(ctx) })
+	ctx, stop := context.WithCancel(ctx)
+	b.stop = stop
+	b.working.Go(func() {
+		defer stop()
+		work(ctx)
+	})
 }
 
 // Stop ends what Plan or Ahead have begun.
