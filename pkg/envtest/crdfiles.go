@@ -13,7 +13,9 @@ const crdKind = "CustomResourceDefinition"
 
 // ReadCRDFiles reads the files that options.Paths name and adds the
 // CustomResourceDefinitions in them to options.CRDs. One whose name is there
-// already is not added again. The error names the file.
+// already is not added again, and one without a group or a kind is passed over:
+// generators leave such files behind for types that are no kind of their own.
+// The error names the file.
 func ReadCRDFiles(options *CRDInstallOptions) error {
 	known := map[string]bool{}
 	var crds []*apiextensionsv1.CustomResourceDefinition
@@ -61,7 +63,9 @@ func readCRDs(file string) ([]*apiextensionsv1.CustomResourceDefinition, error) 
 		if err := decode(what, document, apiextensionsv1.SchemeGroupVersion, crd); err != nil {
 			return err
 		}
-		crds = append(crds, crd)
+		if crd.Spec.Group != "" && crd.Spec.Names.Kind != "" {
+			crds = append(crds, crd)
+		}
 		return nil
 	})
 	return crds, err

@@ -69,7 +69,7 @@ func names(crds []*apiextensionsv1.CustomResourceDefinition) []string {
 func TestReadCRDFilesFindsDefinitionsOnce(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "a.yaml", twoCRDs)
-	write(t, dir, "b.json", `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"newts.example.com"}}`)
+	write(t, dir, "b.json", `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"newts.example.com"},"spec":{"group":"example.com","names":{"kind":"Newt"}}}`)
 	write(t, dir, "README.md", "not: [read")
 	write(t, dir, "deeper/c.yaml", "not: [read")
 	options := CRDInstallOptions{
@@ -88,6 +88,20 @@ func TestReadCRDFilesFindsDefinitionsOnce(t *testing.T) {
 	}
 	if got := options.CRDs[1].Spec.Versions[0].Schema.OpenAPIV3Schema; got == nil || got.Type != "object" {
 		t.Errorf("schema of frogs = %v", got)
+	}
+}
+
+func TestDefinitionsOfNothingArePassedOver(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, "_.yaml", "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nspec: {group: \"\", names: {kind: \"\", plural: \"\"}, scope: \"\", versions: null}\n")
+	write(t, dir, "_frogs.yaml", "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: frogs.}\nspec: {group: \"\", names: {kind: Frog, plural: frogs}}\n")
+	write(t, dir, "a.yaml", twoCRDs)
+	options := CRDInstallOptions{Paths: []string{dir}, ErrorIfPathMissing: true}
+	if err := ReadCRDFiles(&options); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"frogs.example.com", "toads.example.com"}, names(options.CRDs)); diff != "" {
+		t.Error(diff)
 	}
 }
 

@@ -6,17 +6,16 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/operon-dev/operon/cmd/operon/scaffold/fileset"
 	"github.com/operon-dev/operon/cmd/operon/scaffold/origin"
-	"github.com/operon-dev/operon/cmd/operon/scaffold/project"
 	"github.com/operon-dev/operon/cmd/operon/scaffold/review"
 )
 
-const long = `Move the project that the current directory is in, made by Kubebuilder or Operator-SDK, from controller-runtime onto Operon.
+const long = `Move the operator that the current directory is in from controller-runtime onto Operon.
 
 Imports of sigs.k8s.io/controller-runtime become imports of github.com/operon-dev/operon, in tests too; calls whose form has changed
 up to v0.25 of that API are rewritten; go.mod requires Operon; the Makefile's targets call operon, and download nothing any more.
-The layout, PROJECT and config stay as they are. Targets and files of your own are left alone, and named.
+The layout, PROJECT and config stay as they are. Targets and files of your own are left alone, and named. An operator that neither
+Kubebuilder nor Operator-SDK has made, without a PROJECT file, keeps its Makefile.
 
 The result is compiled, tests included, before anything is written. Then the differences are shown, and on a terminal it asks whether
 to go on. Elsewhere it writes with --yes only. A project with changes that are not committed is refused, unless --force is given.
@@ -43,7 +42,7 @@ func NewCommand() *cobra.Command {
 	var yes, dryRun bool
 	cmd := &cobra.Command{
 		Use:     "migrate",
-		Short:   "Move a Kubebuilder or Operator-SDK project onto Operon",
+		Short:   "Move an operator from controller-runtime onto Operon",
 		Long:    long,
 		Example: examples,
 		Args: func(cmd *cobra.Command, args []string) error {
@@ -54,7 +53,7 @@ func NewCommand() *cobra.Command {
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			out, stderr := cmd.OutOrStdout(), cmd.ErrOrStderr()
-			p, err := project.Find(".")
+			root, err := find(".")
 			if err != nil {
 				return err
 			}
@@ -64,7 +63,7 @@ func NewCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			plan, err := New(cmd.Context(), p, opts, func(line string) { fmt.Fprintln(stderr, line) })
+			plan, err := New(cmd.Context(), root, opts, func(line string) { fmt.Fprintln(stderr, line) })
 			if errors.Is(err, ErrMigrated) {
 				fmt.Fprintln(out, "The project is on Operon already: there is nothing to move.")
 				return nil
@@ -95,7 +94,7 @@ func NewCommand() *cobra.Command {
 			if err := plan.Set.Commit(); err != nil {
 				return err
 			}
-			return tell(cmd, plan.Set)
+			return tell(cmd, plan)
 		},
 	}
 	f := cmd.Flags()
@@ -110,8 +109,11 @@ func NewCommand() *cobra.Command {
 }
 
 // tell says what was done and what comes next.
-func tell(cmd *cobra.Command, set *fileset.Set) error {
-	changes := set.Changes()
-	_, err := fmt.Fprintf(cmd.OutOrStdout(), "%d files are changed.\nNext: make test; then operon run, and git commit\n", len(changes))
+func tell(cmd *cobra.Command, plan *Plan) error {
+	next := "make test; then operon run, and git commit"
+	if !plan.Scaffolded {
+		next = "run its tests, and git commit"
+	}
+	_, err := fmt.Fprintf(cmd.OutOrStdout(), "%d files are changed.\nNext: %s\n", len(plan.Set.Changes()), next)
 	return err
 }

@@ -9,7 +9,7 @@ import (
 // A makefileResult is a Makefile as it will be, and what of it was left alone.
 type makefileResult struct {
 	text string
-	// left are the targets that are as a person made them, or that call what operon does not stand in for.
+	// left are the targets that a person made and that call a tool, and those of Kubebuilder's that a person has changed.
 	left []string
 }
 
@@ -27,7 +27,7 @@ func moveMakefile(text string) makefileResult {
 		case recipe != nil:
 			it.setRecipe(recipe)
 			moved = true
-		case !known && !slices.Contains(untouched, it.names[0]):
+		case !known && (isStock(it.names[0]) || it.usesTools()):
 			result.left = append(result.left, it.names[0])
 		}
 	}
@@ -43,15 +43,15 @@ func moveMakefile(text string) makefileResult {
 	return result
 }
 
-// untouched are targets that need no change, and no mention.
-var untouched = []string{"all", "help", "fmt", "vet", "build", "lint", "lint-fix", "lint-config"}
-
 // tools are the variables that name a downloaded tool, with what stands in for it.
 var tools = map[string]string{
 	"CONTROLLER_GEN": "$(OPERON) controller-gen",
 	"KUSTOMIZE":      "$(OPERON) kustomize",
 	"KUBECTL":        "$(OPERON) kubectl",
 }
+
+// toolVariables are the variables of the downloaded tools that operon does the work of.
+var toolVariables = []string{"CONTROLLER_GEN", "KUSTOMIZE", "KUBECTL", "ENVTEST", "SETUP_ENVTEST", "KIND"}
 
 // toolTargets are the targets that download a tool that operon stands in for: nothing that is moved depends on them any more.
 var toolTargets = []string{
@@ -103,11 +103,21 @@ var stock = map[string]struct {
 	"undeploy":     {[]*regexp.Regexp{deleteAll}, "$(OPERON) undeploy"},
 }
 
+// toolCallers are the targets of Kubebuilder's and Operator-SDK's in which calls of tools are moved one by one.
+var toolCallers = []string{"test", "manifests", "generate", "build-installer", "docker-buildx"}
+
+// isStock reports whether a target is one of those that are moved where they are as Kubebuilder or Operator-SDK made them.
+func isStock(name string) bool {
+	_, ok := stock[name]
+	return ok || slices.Contains(toolCallers, name)
+}
+
 // moveRecipe returns the recipe of a target that calls operon, or nil where it isn't one that can be moved. known says that there is nothing in it
 // to move.
 func moveRecipe(it *item) (recipe []string, known bool) {
 	name, lines := it.names[0], it.logicalRecipe()
 	if s, ok := stock[name]; ok {
+		lines = slices.DeleteFunc(lines, isComment) // they are about what goes
 		if slices.Equal(lines, []string{s.recipe}) {
 			return nil, true
 		}
@@ -130,7 +140,7 @@ func moveRecipe(it *item) (recipe []string, known bool) {
 		if slices.ContainsFunc(lines, func(line string) bool { return strings.Contains(line, "Dockerfile.cross") }) {
 			return []string{buildForAll}, true
 		}
-		return nil, slices.Equal(lines, []string{buildForAll})
+		return nil, slices.Equal(slices.DeleteFunc(lines, isComment), []string{buildForAll})
 	}
 	return nil, false
 }
@@ -140,6 +150,7 @@ func moveTest(lines []string) (recipe []string, known bool) {
 	moved := false
 	for _, line := range lines {
 		switch {
+		case isComment(line):
 		case scriptFetch.MatchString(line):
 			moved = true
 			continue
@@ -163,7 +174,7 @@ func moveTools(lines []string) (recipe []string, known bool) {
 	moved := false
 	for _, line := range lines {
 		for variable, operon := range tools {
-			if strings.Contains(line, "$("+variable+")") {
+			if !isComment(line) && strings.Contains(line, "$("+variable+")") {
 				line, moved = strings.ReplaceAll(line, "$("+variable+")", operon), true
 			}
 		}

@@ -60,6 +60,34 @@ endef
 	}
 }
 
+func TestCommentsInARecipeStay(t *testing.T) {
+	const old = `manifests: controller-gen
+	$(CONTROLLER_GEN) crd paths=./...
+	# The next one   is of no use, see ${HERE}:
+	# $(CONTROLLER_GEN) makes it all the same.
+	rm config/crd/bases/example.com_drafts.yaml
+`
+	const want = `# The operon command.
+OPERON ?= operon
+
+manifests:
+	$(OPERON) controller-gen crd paths=./...
+	# The next one   is of no use, see ${HERE}:
+	# $(CONTROLLER_GEN) makes it all the same.
+	rm config/crd/bases/example.com_drafts.yaml
+`
+	if diff := cmp.Diff(want, strings.TrimPrefix(moveMakefile(old).text, "\n")); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestTargetsThatCallNoToolAreNotNamed(t *testing.T) {
+	const rules = "generate:\n\t$(CONTROLLER_GEN) object paths=./...\n\nsmoke:\n\t./smoke.sh\n\ne2e: kustomize\n\t./e2e.sh\n\nkind:\n\t$(KIND) create cluster\n"
+	if diff := cmp.Diff([]string{"e2e", "kind"}, moveMakefile(rules).left); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
 func TestScriptsThatFetchedAssetsGo(t *testing.T) {
 	const old = `ENVTEST_ASSETS_DIR=$(shell pwd)/testbin
 test: manifests

@@ -139,16 +139,22 @@ func (it *item) machinery() bool {
 	return it.kind != kindOther && !slices.ContainsFunc(it.names, func(name string) bool { return !slices.Contains(machineryNames, name) })
 }
 
-// logicalRecipe is the recipe by its logical lines, with variables and quotes in one form.
+// logicalRecipe is the recipe by its logical lines, with variables and quotes in one form, and its comments as they are.
 func (it *item) logicalRecipe() []string {
 	var lines []string
 	for joined := range strings.Lines(strings.ReplaceAll(strings.Join(it.recipe, "\n"), "\\\n", " ")) {
-		if joined = strings.Join(strings.Fields(joined), " "); joined != "" && !strings.HasPrefix(joined, "#") {
-			lines = append(lines, quoted.ReplaceAllString(braces.ReplaceAllString(joined, "$$($1)"), "$1"))
+		if joined = strings.TrimSpace(joined); joined != "" && !isComment(joined) {
+			joined = strings.Join(strings.Fields(joined), " ")
+			joined = quoted.ReplaceAllString(braces.ReplaceAllString(joined, "$$($1)"), "$1")
+		}
+		if joined != "" {
+			lines = append(lines, joined)
 		}
 	}
 	return lines
 }
+
+func isComment(line string) bool { return strings.HasPrefix(line, "#") }
 
 // setRecipe gives a rule a recipe that calls operon, and takes out of its prerequisites what downloaded tools.
 func (it *item) setRecipe(lines []string) {
@@ -158,7 +164,7 @@ func (it *item) setRecipe(lines []string) {
 	}
 	if it.names[0] == "docker-build" {
 		// What is said about it is about Docker.
-		it.head = slices.DeleteFunc(it.head, func(line string) bool { return strings.HasPrefix(line, "#") })
+		it.head = slices.DeleteFunc(it.head, isComment)
 	}
 	drop := toolTargets
 	if it.names[0] == "run" {
@@ -173,6 +179,13 @@ func (it *item) setRecipe(lines []string) {
 		line += " ##" + comment
 	}
 	it.text = []string{line}
+}
+
+// usesTools reports whether a rule calls a tool that operon stands in for, or asks for its download.
+func (it *item) usesTools() bool {
+	return slices.ContainsFunc(it.needs(), func(name string) bool {
+		return slices.Contains(toolVariables, name) || slices.Contains(toolTargets, name)
+	})
 }
 
 // needs are the names of the variables and targets that an item refers to.

@@ -16,7 +16,6 @@ import (
 	"github.com/operon-dev/operon/cmd/operon/scaffold/fileset"
 	"github.com/operon-dev/operon/cmd/operon/scaffold/gomodule"
 	"github.com/operon-dev/operon/cmd/operon/scaffold/origin"
-	"github.com/operon-dev/operon/cmd/operon/scaffold/project"
 	"github.com/operon-dev/operon/cmd/operon/scaffold/worktree"
 )
 
@@ -41,38 +40,44 @@ type Plan struct {
 	Set *fileset.Set
 	// Notes are sentences on what is left for a person.
 	Notes []string
+	// Scaffolded says that operon's other verbs know the project, by a PROJECT file that they take.
+	Scaffolded bool
 
 	module  string // the project's module
 	vendors bool
 }
 
-// New plans the move of the project that is in root. It returns ErrMigrated where there is nothing to move.
+// New plans the move of the operator whose PROJECT or go.mod is in root. It returns ErrMigrated where there is nothing to move.
 // Progress is told to say.
-func New(ctx context.Context, p *project.Project, opts Options, say func(string)) (*Plan, error) {
-	if !slices.ContainsFunc(p.Layout, func(plugin string) bool { return strings.Contains(plugin, "go.kubebuilder.io/v") }) {
-		return nil, fmt.Errorf("the project is laid out as %s, which has no Go code to move: operon migrate is for operators in Go", strings.Join(p.Layout, ","))
-	}
-	plan := &Plan{Set: fileset.New(p.Root(), true)}
+func New(ctx context.Context, root string, opts Options, say func(string)) (*Plan, error) {
+	plan := &Plan{Set: fileset.New(root, true)}
 	// Not by way of the set: what go.mod becomes is shown last.
-	data, err := os.ReadFile(filepath.Join(p.Root(), "go.mod"))
+	data, err := os.ReadFile(filepath.Join(root, "go.mod"))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, errors.New("the project has no go.mod, so it is no Go module: operon migrate is for operators in Go")
+		return nil, withoutModule(root)
 	}
 	if err != nil {
 		return nil, err
+	}
+	var reason string
+	if plan.Scaffolded, reason = scaffolded(root); !plan.Scaffolded && !opts.Compat {
+		plan.note("Makefile and test suites keep their tools, since operon's other verbs do not know the project: %s", reason)
 	}
 	mod := string(data)
 	if err := onControllerRuntime(mod); err != nil {
 		return nil, err
 	}
 	if !opts.Force {
-		if err := worktree.CheckClean(ctx, p.Root()); err != nil {
+		if err := worktree.CheckClean(ctx, root); err != nil {
 			return nil, err
 		}
 	}
 	changes := append([]move{}, moves...)
+	if !opts.Compat && plan.Scaffolded {
+		changes = append(changes, dropAssets)
+	}
 	if !opts.Compat {
-		changes = append(changes, dropAssets, moveImports)
+		changes = append(changes, moveImports)
 	}
 	if err := plan.moveFiles(changes, opts); err != nil {
 		return nil, err
@@ -189,7 +194,7 @@ func (p *Plan) moveFile(rel string, changes []move, opts Options, mentions *[]st
 		return p.Set.Edit(rel, func(text string) (string, error) { return moveDockerfile(text), nil })
 	case opts.Compat:
 		return nil
-	case rel == "Makefile":
+	case rel == "Makefile" && p.Scaffolded:
 		return p.Set.Edit(rel, func(text string) (string, error) {
 			result := moveMakefile(text)
 			if len(result.left) > 0 {

@@ -11,12 +11,11 @@ import (
 
 	"github.com/operon-dev/operon/cmd/operon/scaffold/fileset"
 	"github.com/operon-dev/operon/cmd/operon/scaffold/origin"
-	"github.com/operon-dev/operon/cmd/operon/scaffold/project"
 )
 
-func newProject(t *testing.T, files map[string]string) (*project.Project, Options) {
+func newProject(t *testing.T, files map[string]string) (root string, opts Options) {
 	t.Helper()
-	root := t.TempDir()
+	root = t.TempDir()
 	for path, content := range files {
 		full := filepath.Join(root, path)
 		if err := os.MkdirAll(filepath.Dir(full), 0o755); err != nil {
@@ -26,15 +25,11 @@ func newProject(t *testing.T, files map[string]string) (*project.Project, Option
 			t.Fatal(err)
 		}
 	}
-	p, err := project.Load(root)
-	if err != nil {
-		t.Fatal(err)
-	}
 	from, err := origin.Find()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return p, Options{Force: true, From: from}
+	return root, Options{Force: true, From: from}
 }
 
 var small = map[string]string{
@@ -47,14 +42,14 @@ var small = map[string]string{
 }
 
 func TestWithoutGoEverythingButGoModIsMovedIfThatIsAskedFor(t *testing.T) {
-	p, opts := newProject(t, small)
+	root, opts := newProject(t, small)
 	t.Setenv("PATH", t.TempDir())
 	say := func(string) {}
-	if _, err := New(t.Context(), p, opts, say); err == nil || !strings.Contains(err.Error(), "go is not installed") || !strings.Contains(err.Error(), "--no-build") {
+	if _, err := New(t.Context(), root, opts, say); err == nil || !strings.Contains(err.Error(), "go is not installed") || !strings.Contains(err.Error(), "--no-build") {
 		t.Fatalf("New: %v", err)
 	}
 	opts.NoBuild = true
-	plan, err := New(t.Context(), p, opts, say)
+	plan, err := New(t.Context(), root, opts, say)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +73,7 @@ func TestWithoutGoEverythingButGoModIsMovedIfThatIsAskedFor(t *testing.T) {
 	if err := plan.Set.Commit(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := New(t.Context(), p, opts, say); !errors.Is(err, ErrMigrated) {
+	if _, err := New(t.Context(), root, opts, say); !errors.Is(err, ErrMigrated) {
 		t.Errorf("a second time: %v", err)
 	}
 }
@@ -94,9 +89,9 @@ func TestReleasedVersionsAreRequiredWithoutAReplace(t *testing.T) {
 			"replace sigs.k8s.io/controller-runtime => github.com/operon-dev/operon/compat/controller-runtime v1.2.3",
 		}},
 	} {
-		p, opts := newProject(t, small)
+		root, opts := newProject(t, small)
 		opts.Compat, opts.From = tt.compat, origin.Origin{Version: "v1.2.3"}
-		plan := &Plan{Set: fileset.New(p.Root(), true)}
+		plan := &Plan{Set: fileset.New(root, true)}
 		if err := plan.moveModule(small["go.mod"], opts); err != nil {
 			t.Fatal(err)
 		}

@@ -135,9 +135,9 @@ func defaultName(path string) string {
 	return path[strings.LastIndexByte(path, '/')+1:]
 }
 
-// isOf reports whether a package is of a module.
+// isOf reports whether a package is of a module. Programs below tools, as setup-envtest, are modules of their own.
 func isOf(path, module string) bool {
-	return path == module || strings.HasPrefix(path, module+"/")
+	return path == module || strings.HasPrefix(path, module+"/") && !strings.HasPrefix(path, module+"/tools/")
 }
 
 // moveImports has a file import from Operon what it imports from controller-runtime.

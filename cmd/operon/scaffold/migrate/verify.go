@@ -200,10 +200,16 @@ func (t trial) plain(said string) string {
 	return strings.Join(lines, "\n")
 }
 
+// lastLine is the line of what Go says that tells most: the last one, but for what a proxy adds to it.
 func lastLine(err error) error {
 	if err == nil {
 		return nil
 	}
-	text := strings.TrimSpace(err.Error())
-	return errors.New(strings.TrimSpace(text[strings.LastIndexByte(text, '\n')+1:]))
+	var last string
+	for line := range strings.Lines(err.Error()) {
+		if line = strings.TrimSpace(line); line != "" && (last == "" || !strings.HasPrefix(line, "server response:")) {
+			last = line
+		}
+	}
+	return errors.New(last)
 }
