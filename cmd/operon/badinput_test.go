@@ -40,6 +40,7 @@ func TestBadInputGetsOneSentenceAndANonZeroExit(t *testing.T) {
 		{"unknown shell", []string{"completion", "tcsh"}, "take bash, zsh, fish or powershell"},
 		{"help on nothing", []string{"help", "nothing"}, "not a command"},
 		{"flag of another type", []string{"edit", "--multigroup=perhaps"}, `--multigroup "perhaps": give true or false`},
+		{"argument of version", []string{"version", "x"}, "only flags"},
 		{"unknown form of output", []string{"version", "-o", "yaml"}, "give text or json"},
 		{"nodes is not a number", []string{"cluster", "--nodes", "many"}, `"many"`},
 		{"negative nodes", []string{"cluster", "--nodes", "-1"}, "--nodes 0 or more"},
@@ -76,6 +77,39 @@ func TestBadInputGetsOneSentenceAndANonZeroExit(t *testing.T) {
 			t.Errorf("a foreign directory was touched: %v %v", entries, err)
 		}
 	})
+}
+
+func TestResultsThatCannotBePrintedAreAFailure(t *testing.T) {
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	if err != nil {
+		t.Skip("the system has no device that is always full")
+	}
+	t.Cleanup(func() { full.Close() })
+	for _, args := range [][]string{
+		{"--help"}, {"help", "create"}, {"create", "api", "--help"}, {"version"}, {"version", "-o", "json"}, {"completion", "fish"},
+		{"setup-envtest", "list"}, {"init", "--repo", "example.com/x"}, {"create", "api", "--group", "g", "--version", "v1", "--kind", "Kind"},
+		{"generate", "--show"},
+	} {
+		t.Run(strings.Join(args, " "), func(t *testing.T) {
+			dir := t.TempDir()
+			if verb := args[0]; verb == "create" || verb == "generate" {
+				project := exec.Command(binary, "init", "--repo", "example.com/x")
+				project.Dir = dir
+				if out, err := project.CombinedOutput(); err != nil {
+					t.Fatalf("init: %v\n%s", err, out)
+				}
+			}
+			cmd := exec.CommandContext(t.Context(), binary, args...)
+			var stderr bytes.Buffer
+			cmd.Dir, cmd.Stdout, cmd.Stderr = dir, full, &stderr
+			if err := cmd.Run(); cmd.ProcessState.ExitCode() != 1 {
+				t.Errorf("%v, want exit code 1", err)
+			}
+			if said := stderr.String(); strings.Count(said, "\n") != 1 || !strings.Contains(said, "no space left on device") {
+				t.Errorf("standard error %q, want one line that says why", said)
+			}
+		})
+	}
 }
 
 func TestDataDirectoryInUseIsRefused(t *testing.T) {

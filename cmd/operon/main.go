@@ -46,12 +46,21 @@ func main() {
 		program, args = programs(args[0]), args[1:]
 	}
 	if program == nil {
-		program = func([]string) error { return newCommand().ExecuteContext(context.Background()) }
+		program = func([]string) error { return execute(newCommand()) }
 	}
 	if err := program(args); err != nil {
 		fmt.Fprintln(os.Stderr, "operon:", err)
 		os.Exit(1)
 	}
+}
+
+// execute runs a verb of the command line.
+func execute(cmd *cobra.Command) error {
+	out := resultsOf(os.Stdout)
+	if out != nil {
+		cmd.SetOut(out)
+	}
+	return out.end(cmd.ExecuteContext(context.Background()))
 }
 
 // programs returns the field's program of that name that the binary stands in for, under its own name and as a verb; nil for a name
@@ -224,7 +233,12 @@ func newVersionCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "version",
 		Short: "Print the versions of operon and of its Kubernetes",
-		Args:  cobra.NoArgs,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return fmt.Errorf("operon version takes no arguments, only flags: %q is not one", args[0])
+			}
+			return nil
+		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			versions := struct {
 				Operon     string `json:"operon"`

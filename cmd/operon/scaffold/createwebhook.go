@@ -269,6 +269,47 @@ func (d *webhookData) test(src string) (string, error) {
 	return splice.Format(src)
 }
 
+// inAnyOrder are what create webhook may have made of a file, by one call or by several: in each order of the kinds of webhooks.
+func (d *webhookData) inAnyOrder(edit func(src string) (string, error)) ([]string, error) {
+	whole := d.Webhooks
+	defer func() { d.Webhooks = whole }()
+	var all []string
+	var add func(had project.Webhooks, src string) error
+	add = func(had project.Webhooks, src string) error {
+		last := true
+		for _, one := range []struct {
+			wanted bool
+			has    func(*project.Webhooks) *bool
+		}{
+			{whole.Defaulting, func(w *project.Webhooks) *bool { return &w.Defaulting }},
+			{whole.Validation, func(w *project.Webhooks) *bool { return &w.Validation }},
+			{whole.Conversion, func(w *project.Webhooks) *bool { return &w.Conversion }},
+		} {
+			has := had
+			if !one.wanted || *one.has(&has) {
+				continue
+			}
+			last = false
+			*one.has(&has) = true
+			d.Webhooks = &has
+			edited, err := edit(src)
+			if err == nil {
+				err = add(has, edited)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		if last {
+			all = append(all, src)
+		}
+		return nil
+	}
+	none := *whole
+	none.Defaulting, none.Validation, none.Conversion = false, false, false
+	return all, add(none, "")
+}
+
 // planConversion plans the conversions between the hub and its spokes. With Operon they are beside the webhooks, so that packages of types import nothing for it;
 // with controller-runtime they are methods of the types.
 func planConversion(set *fileset.Set, data *webhookData) error {

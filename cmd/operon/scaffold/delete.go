@@ -25,7 +25,7 @@ type removal struct {
 	force bool
 	// kept are the files that stay because they were changed.
 	kept []string
-	// needTypes says that a controller stays, and that it needs the types.
+	// needTypes says that something stays, a controller for example, and that it needs the types.
 	needTypes bool
 }
 
@@ -38,13 +38,13 @@ func (rm *removal) file(path, template string, data filling) (bool, error) {
 	return rm.unchanged(path, made)
 }
 
-// unchanged takes a file out if its content is a certain one, or by force.
-func (rm *removal) unchanged(path, made string) (bool, error) {
+// unchanged takes a file out if its content is one of those that may have been made, or by force.
+func (rm *removal) unchanged(path string, made ...string) (bool, error) {
 	text, err := readIfThere(rm.set, path)
 	if err != nil || text == "" {
 		return err == nil, err
 	}
-	if !rm.force && comparable(text) != comparable(made) {
+	if !rm.force && !slices.ContainsFunc(made, func(made string) bool { return comparable(text) == comparable(made) }) {
 		rm.kept = append(rm.kept, path)
 		return false, nil
 	}
@@ -119,6 +119,11 @@ func deleteAPI(p *project.Project, opts deleteOptions) (*removal, error) {
 		return nil, err
 	}
 	if r.API != nil {
+		if !rm.force && !rm.needTypes {
+			if rm.needTypes, err = rm.used(s); err != nil {
+				return nil, err
+			}
+		}
 		if err := rm.types(data); err != nil {
 			return nil, err
 		}
@@ -217,7 +222,7 @@ func (rm *removal) suite(data *apiData) error {
 	return err
 }
 
-// types takes out a kind's types, and what config has for them. They stay as long as a controller needs them that stays.
+// types takes out a kind's types, and what config has for them. They stay as long as something needs them that stays.
 func (rm *removal) types(data *apiData) error {
 	s := data.subject
 	if rm.needTypes {
@@ -419,22 +424,22 @@ func deleteWebhook(p *project.Project, opts deleteOptions) (*removal, error) {
 
 // admission takes out the code of webhooks and its test.
 func (rm *removal) admission(data *webhookData) error {
-	made, err := data.source("")
+	made, err := data.inAnyOrder(data.source)
 	if err != nil {
 		return err
 	}
-	gone, err := rm.unchanged(data.WebhookFile(), made)
+	gone, err := rm.unchanged(data.WebhookFile(), made...)
 	if err != nil {
 		return err
 	}
-	test, err := data.test("")
+	tests, err := data.inAnyOrder(data.test)
 	if err != nil {
 		return err
 	}
 	if !gone {
 		return nil
 	}
-	if gone, err = rm.unchanged(data.WebhookTest(), test); err == nil && !gone {
+	if gone, err = rm.unchanged(data.WebhookTest(), tests...); err == nil && !gone {
 		err = fmt.Errorf("%s was changed, and tests webhooks that would go: --force removes it too", data.WebhookTest())
 	}
 	return err

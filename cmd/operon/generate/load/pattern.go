@@ -186,12 +186,16 @@ func (s *Source) walk(top *scope, dir string) ([]place, error) {
 
 // eachDir visits dir and the directories below it that the go command would, and nested modules.
 func (s *Source) eachDir(dir string, visit func(dir string, nested bool) error) error {
-	return filepath.WalkDir(dir, func(at string, e os.DirEntry, err error) error {
+	top := dir + string(filepath.Separator) // so that dir may be a symbolic link
+	return filepath.WalkDir(top, func(at string, e os.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
 		if !e.IsDir() {
 			return nil
+		}
+		if at == top {
+			at = dir
 		}
 		name := e.Name()
 		s.inputs.note(at)

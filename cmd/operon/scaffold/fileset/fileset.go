@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 )
 
 // An Op is what happens to a file.
@@ -175,8 +177,19 @@ func (s *Set) Changes() []Change {
 }
 
 // Commit makes the changes, and removes directories that they empty. It returns an *ExistError, and changes nothing, where a file
-// that was to be created is there with other content.
+// that was to be created is there with other content. SIGINT and SIGTERM are held while it writes: then what was written is put back as it was,
+// and the error says so.
 func (s *Set) Commit() error {
+	interrupts := make(chan os.Signal, 1)
+	signal.Notify(interrupts, syscall.SIGINT, syscall.SIGTERM)
+	defer signal.Stop(interrupts)
+	return s.commit(interrupts)
+}
+
+// errInterrupted says that somebody would not wait for the end of Commit.
+var errInterrupted = errors.New("interrupted")
+
+func (s *Set) commit(interrupts <-chan os.Signal) error {
 	changes := s.Changes()
 	if !s.force {
 		var there []string
@@ -191,7 +204,13 @@ func (s *Set) Commit() error {
 		}
 	}
 	for i, c := range changes {
-		if err := s.put(c.Path, s.files[c.Path].is); err != nil {
+		err := s.put(c.Path, s.files[c.Path].is)
+		select {
+		case <-interrupts:
+			err = errInterrupted
+		default:
+		}
+		if err != nil {
 			var lost []string
 			for _, done := range slices.Backward(changes[:i+1]) {
 				if !s.as(done.Path) && s.put(done.Path, s.files[done.Path].was) != nil {
@@ -203,6 +222,9 @@ func (s *Set) Commit() error {
 			}
 			if len(lost) > 0 {
 				return fmt.Errorf("%s: %w; nor could these be put back as they were: %s", c.Path, err, strings.Join(lost, ", "))
+			}
+			if err == errInterrupted {
+				return fmt.Errorf("%w: nothing is changed", err)
 			}
 			return fmt.Errorf("%s: %w: nothing is changed; make the project's directory writable, or see that there is space", c.Path, err)
 		}

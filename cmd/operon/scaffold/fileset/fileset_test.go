@@ -170,3 +170,34 @@ func TestLinesKeepTheirEndsAndLinksStayLinks(t *testing.T) {
 		t.Errorf("the link leads to %q, %v", target, err)
 	}
 }
+
+func TestAnInterruptedCommitChangesNothing(t *testing.T) {
+	root := t.TempDir()
+	put(t, root, "changed", "a")
+	put(t, root, "removed", "b")
+	before := tree(t, root)
+	s := New(root, true)
+	for _, err := range []error{
+		s.Edit("changed", func(c string) (string, error) { return c + c, nil }),
+		s.Remove("removed"),
+		s.Create("new/file", "n"),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	interrupts := make(chan os.Signal, 1)
+	interrupts <- os.Interrupt
+	if err := s.commit(interrupts); !errors.Is(err, errInterrupted) {
+		t.Errorf("commit: %v, want that it was interrupted", err)
+	}
+	if diff := cmp.Diff(before, tree(t, root)); diff != "" {
+		t.Errorf("files (-before +after):\n%s", diff)
+	}
+	if err := s.commit(nil); err != nil {
+		t.Errorf("the same plan, afterwards: %v", err)
+	}
+	if diff := cmp.Diff(map[string]string{"changed": "aa", "new/file": "n"}, tree(t, root)); diff != "" {
+		t.Errorf("files (-want +got):\n%s", diff)
+	}
+}

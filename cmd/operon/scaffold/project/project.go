@@ -105,6 +105,9 @@ func Parse(data []byte) (*Project, error) {
 	if p.Version != version {
 		return nil, fmt.Errorf("version %q of the format is not supported, only %q: kubebuilder's migration guide says how to get there", p.Version, version)
 	}
+	if err := p.check(); err != nil {
+		return nil, fmt.Errorf("not a project's: %w: mend it, or take it back from version control", err)
+	}
 	for _, line := range strings.SplitAfter(string(data), "\n") {
 		if !strings.HasPrefix(line, "#") {
 			break
@@ -118,13 +121,54 @@ func Parse(data []byte) (*Project, error) {
 func complaint(err error) string {
 	var field *json.UnmarshalTypeError
 	if errors.As(err, &field) {
-		return fmt.Sprintf("%s is a %s there", field.Field, field.Value)
+		if field.Field == "" {
+			return "it is " + inWords(field.Value) + ", and is to be a mapping"
+		}
+		return fmt.Sprintf("%s is %s there", field.Field, inWords(field.Value))
 	}
 	text := err.Error()
 	for _, prefix := range []string{"error converting YAML to JSON: ", "error unmarshaling JSON: ", "while decoding JSON: ", "yaml: "} {
 		text = strings.TrimPrefix(text, prefix)
 	}
 	return text
+}
+
+// inWords is what YAML calls a kind of JSON's values.
+func inWords(value string) string {
+	switch value {
+	case "array":
+		return "a list"
+	case "object":
+		return "a mapping"
+	case "bool":
+		return "true or false"
+	}
+	return "a " + value
+}
+
+// check says what is wrong with the resources that somebody wrote by hand. Names of files and directories are made of them.
+func (p *Project) check() error {
+	type identity struct{ group, domain, version, kind string }
+	seen := map[identity]bool{}
+	for i, r := range p.Resources {
+		if r == nil {
+			return fmt.Errorf("resource %d of %d is empty", i+1, len(p.Resources))
+		}
+		for _, part := range []struct{ key, value string }{{"group", r.Group}, {"version", r.Version}, {"kind", r.Kind}} {
+			if part.value == "" && part.key != "group" {
+				return fmt.Errorf("resource %d of %d has no %s", i+1, len(p.Resources), part.key)
+			}
+			if strings.ContainsAny(part.value, "/\\ \t\n\"'`") || strings.HasPrefix(part.value, ".") {
+				return fmt.Errorf("resource %d of %d has the %s %q, which can be none", i+1, len(p.Resources), part.key, part.value)
+			}
+		}
+		id := identity{r.Group, r.Domain, r.Version, r.Kind}
+		if seen[id] {
+			return fmt.Errorf("%s/%s %s is there twice", r.QualifiedGroup(), r.Version, r.Kind)
+		}
+		seen[id] = true
+	}
+	return nil
 }
 
 // Root is the directory that the project was read from, or is made for.
@@ -150,6 +194,21 @@ func (p *Project) Marshal() ([]byte, error) {
 
 // UnmarshalJSON keeps fields that the type does not have.
 func (p *Project) UnmarshalJSON(data []byte) error {
+	var one struct {
+		Layout string `json:"layout"`
+	}
+	if json.Unmarshal(data, &one) == nil && one.Layout != "" { // as the first projects of this format have it
+		fields := map[string]json.RawMessage{}
+		if err := json.Unmarshal(data, &fields); err != nil {
+			return err
+		}
+		fields["layout"] = json.RawMessage("[" + string(fields["layout"]) + "]")
+		listed, err := json.Marshal(fields)
+		if err != nil {
+			return err
+		}
+		data = listed
+	}
 	type plain Project
 	return unmarshal(data, (*plain)(p), &p.extra)
 }

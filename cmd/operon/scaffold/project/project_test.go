@@ -160,7 +160,12 @@ func TestWhatIsNoProjectIsRefused(t *testing.T) {
 	for _, tt := range []struct{ name, data, want string }{
 		{"not YAML", "a: [", "not a project"},
 		{"another format", "version: \"2\"\n", `version "2"`},
-		{"wrong type", "version: \"3\"\nresources: yes\n", "not a project"},
+		{"wrong type", "version: \"3\"\nresources: yes\n", "resources is true or false there: mend it"},
+		{"a list", "[]", "it is a list, and is to be a mapping"},
+		{"an empty resource", "version: \"3\"\nresources:\n-\n", "resource 1 of 1 is empty"},
+		{"a resource without a version", "version: \"3\"\nresources:\n- kind: Kid\n", "resource 1 of 1 has no version"},
+		{"a resource that leads elsewhere", "version: \"3\"\nresources:\n- {version: v1, kind: ../../Kid}\n", `has the kind "../../Kid"`},
+		{"a resource twice", "version: \"3\"\nresources:\n- {group: g, domain: x.io, version: v1, kind: Kid}\n- {group: g, domain: x.io, version: v1, kind: Kid}\n", "g.x.io/v1 Kid is there twice"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			if _, err := Parse([]byte(tt.data)); err == nil || !strings.Contains(err.Error(), tt.want) {
@@ -170,9 +175,20 @@ func TestWhatIsNoProjectIsRefused(t *testing.T) {
 	}
 }
 
+func TestTheLayoutMayBeASingleWord(t *testing.T) {
+	p, err := Parse([]byte("version: \"3\"\nlayout: go.kubebuilder.io/v4\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{Layout}, p.Layout); diff != "" {
+		t.Errorf("layout (-want +got):\n%s", diff)
+	}
+}
+
 func FuzzParse(f *testing.F) {
 	f.Add(kubebuilders)
 	f.Add("version: \"3\"\n")
+	f.Add("version: \"3\"\nlayout: go.kubebuilder.io/v4\nresources:\n-\n")
 	f.Fuzz(func(t *testing.T, data string) {
 		p, err := Parse([]byte(data))
 		if err != nil {
