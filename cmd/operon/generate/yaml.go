@@ -3,6 +3,7 @@ package generate
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"math"
 	"strings"
 	"unicode/utf8"
@@ -23,7 +24,10 @@ func YAML(header string, objects ...any) ([]byte, error) {
 				return nil, err
 			}
 		}
-		doc, err := yaml.Marshal(Plain(tree))
+		doc, err := document(tree)
+		if errors.Is(err, errOdd) {
+			doc, err = yaml.Marshal(Plain(tree))
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -44,17 +48,22 @@ func decode(object any) (map[string]any, error) {
 	return tree, decoder.Decode(&tree)
 }
 
-// Plain makes a value's numbers and text what they are after a trip through JSON: a number without a fraction is an integer, text is valid UTF-8.
+// Plain returns a value whose numbers and text are what they are after a trip through JSON: a number without a fraction is an integer, text is valid UTF-8.
+// The value itself stays as it is.
 func Plain(value any) any {
 	switch v := value.(type) {
 	case map[string]any:
+		plain := make(map[string]any, len(v))
 		for key, item := range v {
-			v[key] = Plain(item)
+			plain[key] = Plain(item)
 		}
+		return plain
 	case []any:
+		plain := make([]any, len(v))
 		for i, item := range v {
-			v[i] = Plain(item)
+			plain[i] = Plain(item)
 		}
+		return plain
 	case string:
 		if !utf8.ValidString(v) {
 			return string([]rune(v))

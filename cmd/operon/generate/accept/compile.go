@@ -8,6 +8,9 @@ import (
 
 	celgo "github.com/google/cel-go/cel"
 	"github.com/google/cel-go/checker"
+	celast "github.com/google/cel-go/common/ast"
+	"github.com/google/cel-go/common/operators"
+	"github.com/google/cel-go/common/overloads"
 	"github.com/google/cel-go/common/types"
 	v1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
@@ -23,6 +26,8 @@ import (
 type compilation struct {
 	schema *schema.Structural
 	root   bool
+	// runs tells that there are values to run the rules on.
+	runs bool
 
 	// ok tells that each of them is right.
 	ok    bool
@@ -33,6 +38,7 @@ type compilation struct {
 
 // rule is one that is right.
 type rule struct {
+	// program is there where there are values to run it on.
 	program           celgo.Program
 	cost, messageCost uint64
 	// old tells that it compares with a former value, and asksForOld that it says how.
@@ -40,7 +46,11 @@ type rule struct {
 }
 
 // compiler is the environment that new expressions are compiled in.
-type compiler struct{ base *celgo.Env }
+type compiler struct {
+	base *celgo.Env
+	// shared are the schemas with rules, each once.
+	shared []*compilation
+}
 
 func newEnvironment() (*compiler, error) {
 	return &compiler{base: environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion()).NewExpressionsEnv()}, nil
@@ -77,7 +87,7 @@ func (c *compilation) compile(in *compiler) {
 			}
 			extended[optional] = env
 		}
-		compiled, ok := compileRule(env, r, c.schema, sizes)
+		compiled, ok := c.compileRule(env, r, sizes)
 		if !ok {
 			return
 		}
@@ -89,7 +99,7 @@ func (c *compilation) compile(in *compiler) {
 var reasons = []v1.FieldValueErrorReason{v1.FieldValueRequired, v1.FieldValueForbidden, v1.FieldValueInvalid, v1.FieldValueDuplicate}
 
 // compileRule tells what a rule costs, and whether it is right.
-func compileRule(env *celgo.Env, r v1.ValidationRule, on *schema.Structural, sizes *library.CostEstimator) (rule, bool) {
+func (c *compilation) compileRule(env *celgo.Env, r v1.ValidationRule, sizes *library.CostEstimator) (rule, bool) {
 	message, text := strings.TrimSpace(r.Message), strings.TrimSpace(r.Rule)
 	switch {
 	case text == "", message == "" && r.Message != "", strings.ContainsAny(message, "\r\n"), message == "" && strings.ContainsAny(text, "\r\n"):
@@ -100,17 +110,17 @@ func compileRule(env *celgo.Env, r v1.ValidationRule, on *schema.Structural, siz
 		return rule{}, false
 	}
 	if r.FieldPath != "" {
-		if _, _, err := cel.ValidFieldPath(r.FieldPath, on); err != nil || strings.ContainsAny(r.FieldPath, "\r\n") || strings.TrimSpace(r.FieldPath) == "" {
+		if _, _, err := cel.ValidFieldPath(r.FieldPath, c.schema); err != nil || strings.ContainsAny(r.FieldPath, "\r\n") || strings.TrimSpace(r.FieldPath) == "" {
 			return rule{}, false
 		}
 	}
-	compiled, ok := compileExpression(env, r.Rule, celgo.BoolType, sizes)
+	compiled, ok := compileExpression(env, r.Rule, celgo.BoolType, c.runs, sizes)
 	if !ok {
 		return rule{}, false
 	}
 	compiled.asksForOld = r.OptionalOldSelf != nil
 	if r.MessageExpression != "" {
-		message, ok := compileExpression(env, r.MessageExpression, celgo.StringType, sizes)
+		message, ok := compileExpression(env, r.MessageExpression, celgo.StringType, false, sizes)
 		if !ok {
 			return rule{}, false
 		}
@@ -119,15 +129,19 @@ func compileRule(env *celgo.Env, r v1.ValidationRule, on *schema.Structural, siz
 	return compiled, true
 }
 
-// compileExpression makes a program of an expression, as the API server does, so that what cannot be run is found too.
-func compileExpression(env *celgo.Env, text string, want *celgo.Type, sizes *library.CostEstimator) (out rule, ok bool) {
+// compileExpression makes a program of an expression, as the API server does, so that what cannot be run is found too. There is none where it need not
+// run, and cannot fail to become one.
+func compileExpression(env *celgo.Env, text string, want *celgo.Type, runs bool, sizes *library.CostEstimator) (out rule, ok bool) {
 	ast, issues := env.Compile(text)
 	if issues != nil || ast.OutputType() != want {
 		return rule{}, false
 	}
 	var err error
-	if out.program, err = env.Program(ast, celgo.CostLimit(celconfig.PerCallLimit), celgo.CostTracking(sizes), celgo.InterruptCheckFrequency(celconfig.CheckFrequency)); err != nil {
-		return rule{}, false
+	if runs || !becomesProgram(ast.NativeRep().Expr()) {
+		out.program, err = env.Program(ast, celgo.CostLimit(celconfig.PerCallLimit), celgo.CostTracking(sizes), celgo.InterruptCheckFrequency(celconfig.CheckFrequency))
+		if err != nil {
+			return rule{}, false
+		}
 	}
 	for _, reference := range ast.NativeRep().ReferenceMap() {
 		out.old = out.old || reference.Name == cel.OldScopedVarName
@@ -135,6 +149,24 @@ func compileExpression(env *celgo.Env, text string, want *celgo.Type, sizes *lib
 	estimate, err := env.EstimateCost(ast, sizes)
 	out.cost = estimate.Max
 	return out, err == nil
+}
+
+// becomesProgram tells an expression whose types are right, and of which a program can be made for sure: nothing is called that looks at a constant
+// argument before it runs, as regular expressions and conversions do.
+func becomesProgram(e celast.Expr) bool {
+	sure := true
+	celast.PostOrderVisit(e, celast.NewExprVisitor(func(e celast.Expr) {
+		sure = sure && (e.Kind() != celast.CallKind || slices.Contains(lateFunctions, e.AsCall().FunctionName()))
+	}))
+	return sure
+}
+
+// lateFunctions do nothing before they run.
+var lateFunctions = []string{
+	operators.Conditional, operators.LogicalAnd, operators.LogicalOr, operators.LogicalNot, operators.NotStrictlyFalse,
+	operators.Equals, operators.NotEquals, operators.Less, operators.LessEquals, operators.Greater, operators.GreaterEquals,
+	operators.Add, operators.Subtract, operators.In, operators.Index,
+	overloads.Size, overloads.StartsWith, overloads.EndsWith, overloads.Contains,
 }
 
 // sizes knows how large the parts of a value may be.

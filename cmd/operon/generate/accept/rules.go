@@ -3,12 +3,10 @@ package accept
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
-	"runtime"
 	"slices"
-	"sync"
-	"sync/atomic"
 
 	"github.com/google/cel-go/common/types"
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
@@ -16,6 +14,8 @@ import (
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel"
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
+
+	"github.com/operon-dev/operon/cmd/operon/generate"
 )
 
 // What rules may cost, by the API server's estimate: one of them, and all of a version together.
@@ -27,22 +27,24 @@ const (
 // Rules tells, of each of the definitions in JSON, whether all its rules are right for sure. What definitions have in common is looked at
 // once.
 func Rules(ctx context.Context, definitions [][]byte) ([]bool, error) {
-	compiled := map[key]*compilation{}
+	var environment *compiler
 	all := make([][]*version, len(definitions))
-	for i, data := range definitions {
-		roots, err := roots(data)
-		if err != nil {
-			return nil, err
+	failed := make([]error, len(definitions)+1)
+	generate.Each(len(failed), func(i int) {
+		if i == 0 {
+			environment, failed[i] = newEnvironment()
+		} else {
+			all[i-1], failed[i] = versions(definitions[i-1])
 		}
-		for _, root := range roots {
-			v := &version{compiled: compiled}
-			v.visit(root, scope{root: true, times: 1}, nil)
-			all[i] = append(all[i], v)
-		}
-	}
-	if err := compileAll(ctx, compiled); err != nil {
+	})
+	if err := errors.Join(failed...); err != nil {
 		return nil, err
 	}
+	generate.Each(environment.share(all), func(i int) {
+		if ctx.Err() == nil {
+			environment.shared[i].compile(environment)
+		}
+	})
 	accepted := make([]bool, len(definitions))
 	for i, versions := range all {
 		accepted[i] = true
@@ -51,6 +53,21 @@ func Rules(ctx context.Context, definitions [][]byte) ([]bool, error) {
 		}
 	}
 	return accepted, ctx.Err()
+}
+
+// versions reads those of a definition.
+func versions(data []byte) ([]*version, error) {
+	roots, err := roots(data)
+	if err != nil {
+		return nil, err
+	}
+	var all []*version
+	for _, root := range roots {
+		v := &version{}
+		v.visit(root, scope{root: true, times: 1}, nil)
+		all = append(all, v)
+	}
+	return all, nil
 }
 
 // roots returns the schemas of a definition's versions.
@@ -81,14 +98,12 @@ func roots(data []byte) ([]*schema.Structural, error) {
 }
 
 // version is what there is of rules in a version's schema.
-type version struct {
-	compiled map[key]*compilation
-	places   []place
-}
+type version struct{ places []place }
 
 // place is a schema with rules, at one place of a version, with the values that it gets from defaults there and further up.
 type place struct {
 	*compilation
+	key
 	scope
 	values []any
 }
@@ -109,7 +124,8 @@ func (v *version) visit(s *schema.Structural, at scope, values []any) {
 		values = append(slices.Clip(values), s.Default.Object)
 	}
 	if len(s.XValidations) > 0 {
-		v.places = append(v.places, place{v.compilation(s, at.root), at, values})
+		runs := slices.ContainsFunc(values, func(value any) bool { return value != nil })
+		v.places = append(v.places, place{&compilation{schema: s, root: at.root, runs: runs}, newKey(s, at.root), at, values})
 	}
 	for name, property := range s.Properties {
 		inner := at
@@ -221,41 +237,33 @@ func (v *version) defaultsHold(ctx context.Context) bool {
 
 // key tells schemas with rules apart.
 type key struct {
-	schema string
-	root   bool
+	text string
+	root bool
 }
 
-func (v *version) compilation(s *schema.Structural, root bool) *compilation {
+func newKey(s *schema.Structural, root bool) key {
 	text, err := json.Marshal(s)
 	if err != nil {
-		return &compilation{}
+		text = fmt.Appendf(nil, "%p", s) // like no other
 	}
-	k := key{string(text), root}
-	if v.compiled[k] == nil {
-		v.compiled[k] = &compilation{schema: s, root: root}
-	}
-	return v.compiled[k]
+	return key{string(text), root}
 }
 
-// compileAll compiles what is to be compiled, on all processors.
-func compileAll(ctx context.Context, all map[key]*compilation) error {
-	list := make([]*compilation, 0, len(all))
-	for _, c := range all {
-		list = append(list, c)
-	}
-	env, err := newEnvironment()
-	if err != nil {
-		return err
-	}
-	var next atomic.Int64
-	var workers sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), len(list)) {
-		workers.Go(func() {
-			for i := next.Add(1) - 1; i < int64(len(list)) && ctx.Err() == nil; i = next.Add(1) - 1 {
-				list[i].compile(env)
+// share has schemas that are the same share a compilation, and returns how many there are of these.
+func (c *compiler) share(all [][]*version) int {
+	known := map[key]*compilation{}
+	for _, versions := range all {
+		for _, v := range versions {
+			for i := range v.places {
+				p := &v.places[i]
+				if known[p.key] == nil {
+					known[p.key] = p.compilation
+					c.shared = append(c.shared, p.compilation)
+				}
+				known[p.key].runs = known[p.key].runs || p.runs
+				p.compilation, p.key = known[p.key], key{}
 			}
-		})
+		}
 	}
-	workers.Wait()
-	return ctx.Err()
+	return len(c.shared)
 }

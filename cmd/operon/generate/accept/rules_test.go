@@ -52,6 +52,11 @@ func TestVerdictsAreTheAPIServers(t *testing.T) {
 		"an empty rule":                                 {`{"type": "string", "x-kubernetes-validations": [{"rule": " "}]}`, false, false},
 		"a pattern that is none":                        {`{"type": "string", "maxLength": 9, "x-kubernetes-validations": [{"rule": "self.matches('[')"}]}`, false, false},
 		"a duration that is none":                       {`{"type": "string", "x-kubernetes-validations": [{"rule": "duration('x') > duration('1s')"}]}`, false, false},
+		"a pattern to find that is none":                {`{"type": "string", "maxLength": 9, "x-kubernetes-validations": [{"rule": "self.find('[') == ''"}]}`, false, false},
+		"a conversion that fails":                       {`{"type": "string", "x-kubernetes-validations": [{"rule": "int('a') == 1"}]}`, false, false},
+		"a message's conversion that fails":             {`{"type": "string", "x-kubernetes-validations": [{"rule": "self != ''", "messageExpression": "string(int('a'))"}]}`, false, false},
+		"a default of one of two equal schemas":         {`{"type": "object", "properties": {"a": EQUAL, "b": {"type": "object", "default": {"a": "y"}, "properties": {"a": EQUAL}}}}`, true, false},
+		"a wrong default of one of two equal schemas":   {`{"type": "object", "properties": {"a": EQUAL, "b": {"type": "object", "default": {"a": "x"}, "properties": {"a": EQUAL}}}}`, false, false},
 		"an expensive rule":                             {`{"type": "array", "items": {"type": "string"}, "x-kubernetes-validations": [{"rule": "self.all(a, self.all(b, a == b))"}]}`, false, false},
 		"a rule in lists without bounds":                {`{"type": "array", "items": {"type": "array", "items": {"type": "string", "x-kubernetes-validations": [{"rule": "self.contains('a')"}]}}}`, false, false},
 		"a rule in bounded lists":                       {`{"type": "array", "maxItems": 9, "items": {"type": "array", "maxItems": 9, "items": {"type": "string", "maxLength": 9, "x-kubernetes-validations": [{"rule": "self.contains('a')"}]}}}`, true, false},
@@ -83,7 +88,8 @@ func TestVerdictsAreTheAPIServers(t *testing.T) {
 		"the type's made-up name":                       {`{"type": "object", "properties": {"a": {"type": "string"}}, "x-kubernetes-validations": [{"rule": "selfType1{} == self"}]}`, false, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			data := definition(t, strings.Replace(spec, "FIELD", test.field, 1))
+			field := strings.ReplaceAll(test.field, "EQUAL", `{"type": "string", "x-kubernetes-validations": [{"rule": "self == 'y'"}]}`)
+			data := definition(t, strings.Replace(spec, "FIELD", field, 1))
 			refusals, err := admit.Judge(t.Context(), data)
 			if err != nil {
 				t.Fatal(err)

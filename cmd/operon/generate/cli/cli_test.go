@@ -118,6 +118,8 @@ func TestBadCommandLinesSayTheWayOut(t *testing.T) {
 		{"applyconfiguration:externalApplyConfigurations=a.B paths=./...", "PACKAGE.TYPE@PACKAGE"},
 		{"rbac paths=./...", `roleName`},
 		{"rbac:roleNam=x paths=./...", `did you mean "roleName"?`},
+		{"crd:allowDangerousTypes paths=./...", `has no value: allowDangerousTypes=<bool>`},
+		{"crd:allowDangerousTypez paths=./...", `did you mean "allowDangerousTypes"?`},
 		{"crd:maxDescLen=many paths=./...", "maxDescLen=many"},
 		{"object object paths=./...", "there already"},
 		{"object output:crd:dir=x paths=./...", "add crd"},

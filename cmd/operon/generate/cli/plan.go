@@ -111,14 +111,20 @@ func (g *grammar) unknown(arg string) error {
 	if strings.HasPrefix(name, "output:") {
 		return fmt.Errorf("%q is no output rule: write output:dir=DIR, output:artifacts:config=DIR, output:stdout or output:none, or output:GENERATOR:... for one generator", arg)
 	}
+	head, options, _ := strings.Cut(name, ":")
 	var known []string
 	for _, d := range g.registry.Definitions() {
+		if d.Name == head && options != "" {
+			// Options without an equals sign do not belong to the name for the grammar.
+			if _, err := d.Parse(options); err != nil {
+				return fmt.Errorf("%s: %w", arg, err)
+			}
+		}
 		known = append(known, d.Name)
 	}
 	if near := marker.Nearest(name, known); near != "" {
 		return fmt.Errorf("%q is no generator, output rule or paths=: did you mean %s?", arg, near)
 	}
-	head, _, _ := strings.Cut(name, ":")
 	if near := marker.Nearest(head, known); near != "" {
 		return fmt.Errorf("%q is no generator, output rule or paths=: did you mean %s?", arg, near)
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"go/ast"
 	"go/token"
+	"go/types"
 	"slices"
 	"strings"
 
@@ -108,7 +109,10 @@ func (b *builder) declaredSchema(at scope, info *marker.Type) *Schema {
 			return s
 		}
 	} else if b.encodes(at, info.Decl, "MarshalText") {
-		return &Schema{Type: "string"}
+		s := &Schema{Type: "string"}
+		b.applyType(s, info)
+		s.from = []*origin{originOfType(info)}
+		return s
 	}
 	var s *Schema
 	var rules []Rule
@@ -326,12 +330,16 @@ func (b *builder) namedSchema(at scope, expr ast.Expr) *Schema {
 	if !ok {
 		return &Schema{} // resolve has complained
 	}
-	if id.Name == "any" {
+	typ, format, ok := basicSchema(id.Name)
+	switch {
+	case ok:
+	case id.Name == "any" || id.Name == "error":
 		b.mistake(at.pkg, id.Pos(), len(id.Name), "use apiextensionsv1.JSON for any value, runtime.RawExtension for any object", "an interface has no schema")
 		return &Schema{}
-	}
-	typ, format, ok := basicSchema(id.Name)
-	if !ok {
+	case types.Universe.Lookup(id.Name) != nil:
+		b.mistake(at.pkg, id.Pos(), len(id.Name), "use a string, or leave the field out with `json:\"-\"`", "%s has no schema", id.Name)
+		return &Schema{}
+	default:
 		b.mistake(at.pkg, id.Pos(), len(id.Name), "", "undefined: no type is called %s", id.Name)
 		return &Schema{}
 	}

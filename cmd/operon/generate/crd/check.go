@@ -38,18 +38,29 @@ func (b *builder) check(pkg *load.Package, p *Schema, f *marker.Field) {
 			refused(pos, length, what, "")
 		}
 	}
-	if what, names := unsatisfiable(p); what != "" {
+	if what, names, item := unsatisfiable(p); what != "" {
 		pos, length := at(names...)
+		if places := f.Places[names[0]]; item != "" && len(places) > 0 {
+			place := places[len(places)-1].Item("", item)
+			pos, length = place.Pos, place.Len
+		}
 		b.in.Doubt(diag.Mistake{Pos: pkg.Fset().Position(pos), Len: length, What: what})
 	}
-	if what, fix := badList(p); what != "" {
+	if what, fix, key := badList(p); what != "" {
 		pos, length := at("listMapKey", "k8s:listMapKey", "listType", "k8s:listType")
+		for _, name := range []string{"listMapKey", "k8s:listMapKey"} {
+			if i := slices.Index(f.Markers[name], any(key)); i >= 0 {
+				place := f.Places[name][i].Argument("")
+				pos, length = place.Pos, place.Len
+			}
+		}
 		refused(pos, length, what, fix)
 	}
 }
 
-// unsatisfiable tells why no value can be right for a schema, and the markers that say so. The API server accepts such a schema.
-func unsatisfiable(p *Schema) (what string, markers []string) {
+// unsatisfiable tells why no value, or an item of an enumeration, can be right for a schema, and the markers that say so. The API server accepts such
+// a schema.
+func unsatisfiable(p *Schema) (what string, markers []string, item string) {
 	validation := func(names ...string) (all []string) {
 		for _, name := range names {
 			all = append(all, "kubebuilder:validation:"+name, "k8s:"+lowerFirst(name))
@@ -57,63 +68,63 @@ func unsatisfiable(p *Schema) (what string, markers []string) {
 		return all
 	}
 	if p.Minimum != nil && p.Maximum != nil && *p.Minimum > *p.Maximum {
-		return fmt.Sprintf("no value is right: the minimum %v is above the maximum %v", *p.Minimum, *p.Maximum), validation("Minimum", "Maximum")
+		return fmt.Sprintf("no value is right: the minimum %v is above the maximum %v", *p.Minimum, *p.Maximum), validation("Minimum", "Maximum"), ""
 	}
 	if p.MultipleOf != nil && *p.MultipleOf <= 0 {
-		return fmt.Sprintf("no value is right: MultipleOf is %v, and has to be more than 0", *p.MultipleOf), validation("MultipleOf")
+		return fmt.Sprintf("no value is right: MultipleOf is %v, and has to be more than 0", *p.MultipleOf), validation("MultipleOf"), ""
 	}
 	for _, bounds := range []struct {
 		least, most *int64
 		name        string
 	}{{p.MinLength, p.MaxLength, "Length"}, {p.MinItems, p.MaxItems, "Items"}, {p.MinProperties, p.MaxProperties, "Properties"}} {
 		if bounds.most != nil && *bounds.most < 0 {
-			return fmt.Sprintf("no value is right: Max%s is %d", bounds.name, *bounds.most), validation("Max" + bounds.name)
+			return fmt.Sprintf("no value is right: Max%s is %d", bounds.name, *bounds.most), validation("Max" + bounds.name), ""
 		}
 		if bounds.least != nil && bounds.most != nil && *bounds.least > *bounds.most {
-			return fmt.Sprintf("no value is right: Min%[1]s is %[2]d, and Max%[1]s is %[3]d", bounds.name, *bounds.least, *bounds.most), validation("Min"+bounds.name, "Max"+bounds.name)
+			return fmt.Sprintf("no value is right: Min%[1]s is %[2]d, and Max%[1]s is %[3]d", bounds.name, *bounds.least, *bounds.most), validation("Min"+bounds.name, "Max"+bounds.name), ""
 		}
 	}
 	if p.Type == "" || p.IntOrString {
-		return "", nil
+		return "", nil, ""
 	}
 	for _, value := range p.Enum {
 		if typ := jsonType(generate.Plain(value)); value != nil && typ != "value" && typ != p.Type && (p.Type != "number" || typ != "integer") {
-			return fmt.Sprintf("%v in the enumeration is %s, and the field is %s", value, article(typ), article(p.Type)), validation("Enum")
+			return fmt.Sprintf("%v in the enumeration is %s, and the field is %s", value, article(typ), article(p.Type)), validation("Enum"), fmt.Sprint(generate.Plain(value))
 		}
 	}
-	return "", nil
+	return "", nil, ""
 }
 
-// badList tells what is wrong about how a list is merged.
-func badList(p *Schema) (what, fix string) {
+// badList tells what is wrong about how a list is merged, and which of its keys is at fault.
+func badList(p *Schema) (what, fix, key string) {
 	if p.Type != "array" || p.Items == nil {
-		return "", ""
+		return "", "", ""
 	}
 	switch p.ListType {
 	case "set":
 		if p.Items.Type == "object" && p.Items.MapType != "atomic" || p.Items.Type == "array" && p.Items.ListType != "atomic" {
-			return "the items of a set are compared as a whole, and these are not atomic", "use +listType=map, or make the item's type +structType=atomic"
+			return "the items of a set are compared as a whole, and these are not atomic", "use +listType=map, or make the item's type +structType=atomic", ""
 		}
 	case "map":
 		if len(p.ListMapKeys) == 0 {
-			return "a list with +listType=map has no key", "add +listMapKey=<field>"
+			return "a list with +listType=map has no key", "add +listMapKey=<field>", ""
 		}
 		if p.Items.Type != "object" {
-			return "the items of a list with +listType=map are objects, and these are not", "use +listType=set or atomic"
+			return "the items of a list with +listType=map are objects, and these are not", "use +listType=set or atomic", ""
 		}
 		for _, key := range p.ListMapKeys {
 			property := p.Items.Properties[key]
 			switch {
 			case property == nil:
-				return fmt.Sprintf("the items have no field %q to be the key", key), nearestField(key, p.Items)
+				return fmt.Sprintf("the items have no field %q to be the key", key), nearestField(key, p.Items), key
 			case property.Type == "object" || property.Type == "array":
-				return fmt.Sprintf("the key %q is %s, and keys are single values", key, article(property.Type)), ""
+				return fmt.Sprintf("the key %q is %s, and keys are single values", key, article(property.Type)), "", key
 			case property.Default == nil && !slices.Contains(p.Items.Required, key):
-				return fmt.Sprintf("the key %q is optional, and keys are required or have a default", key), "drop omitempty and +optional from it, or add +default"
+				return fmt.Sprintf("the key %q is optional, and keys are required or have a default", key), "drop omitempty and +optional from it, or add +default", key
 			}
 		}
 	}
-	return "", ""
+	return "", "", ""
 }
 
 func nearestField(name string, s *Schema) string {

@@ -126,6 +126,22 @@ func (b *builder) finish(def *Definition) {
 	}
 }
 
+// oneDefinitionEach reports kinds whose definitions have one name, so that they go to one file too.
+func (b *builder) oneDefinitionEach(all []*Definition) {
+	byName := map[string]*Definition{}
+	for _, def := range all {
+		name := def.Plural + "." + def.Group
+		if first := byName[name]; first != nil {
+			m := def.at
+			m.What = fmt.Sprintf("%s and %s are both called %s in the API, and one definition replaces the other", first.Kind, def.Kind, name)
+			m.Fix, m.Refused = "give one of them another name with +kubebuilder:resource:path=", true
+			b.in.Mistakes.Add(m)
+			continue
+		}
+		byName[name] = def
+	}
+}
+
 // sameVersion finds two types that are the same version of a kind; the versions are sorted.
 func sameVersion(sorted []*Version) (first, second *marker.Type, ok bool) {
 	for i, v := range sorted[1:] {

@@ -197,7 +197,7 @@ func (e *explainer) explainRule(p place, r generate.Refusal) {
 	for _, c := range found {
 		place := marked
 		if text, asMeant := at.span.Text(argument, expression); asMeant && c.line == 1 {
-			place = text.From(c.column-1, c.length(expression))
+			place = text.From(c.span(expression))
 		}
 		e.wrong(at.mistake(place, fmt.Sprintf("the %s is not valid CEL here: %s", argument, c.what), p.suggest(c.what)))
 	}
@@ -251,15 +251,25 @@ func compilerErrors(detail string) []compilerError {
 
 var wordPattern = regexp.MustCompile(`^\.?\w+`)
 
-// length is how many bytes of the expression the error is about: a word, with the dot before it, or one.
-func (c compilerError) length(expression string) int {
-	if c.column < 1 || c.column > len(expression) {
-		return 1
+// span is what part of the expression the error is about: a word, with the dot before it, or one byte. The compiler tells of functions at the
+// parenthesis behind the name.
+func (c compilerError) span(expression string) (offset, length int) {
+	offset = c.column - 1
+	if offset < 0 || offset >= len(expression) {
+		return offset, 1
 	}
-	return max(1, len(wordPattern.FindString(expression[c.column-1:])))
+	if m := undefinedPattern.FindStringSubmatch(c.what); m != nil && m[2] != "" && strings.HasSuffix(expression[:offset], m[2]) {
+		return offset - len(m[2]), len(m[2])
+	}
+	return offset, max(1, len(wordPattern.FindString(expression[offset:])))
 }
 
 var undefinedPattern = regexp.MustCompile(`undefined field '([^']+)'|undeclared reference to '([^']+)'`)
+
+// functions are some of CEL's that rules often call.
+var functions = []string{
+	"size", "has", "all", "exists", "exists_one", "map", "filter", "matches", "contains", "startsWith", "endsWith", "int", "string", "duration", "timestamp", "quantity", "url", "cidr", "ip",
+}
 
 // suggest is the nearest name to one that the schema does not know.
 func (p place) suggest(what string) string {
@@ -270,6 +280,7 @@ func (p place) suggest(what string) string {
 	name, names := m[1]+m[2], []string{}
 	if m[2] != "" {
 		names = append(names, "self", "oldSelf")
+		names = append(names, functions...)
 	}
 	if m[2] != "" && p.node().Properties[name] != nil {
 		return fmt.Sprintf("write self.%s", name)

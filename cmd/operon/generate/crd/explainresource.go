@@ -60,6 +60,13 @@ func (e *explainer) explainResource(p place, r generate.Refusal) {
 	if path == "versions" && strings.Contains(r.Detail, "one version marked as storage") {
 		return // finish has said so
 	}
+	if e.def.Group == "" {
+		if path == "group" {
+			o := originOfType(t)
+			e.doubt(o.mistake(o.span, e.def.Kind+" belongs to no API group", "put // +groupName=<group> above the package clause of a file"))
+		}
+		return // the version is not known without the group
+	}
 	what := fmt.Sprintf("%s of %s %s", path, e.def.Kind, r.Sentence())
 	if path == "group" {
 		if places := packagePlaces(e.in, t)["groupName"]; len(places) > 0 {

@@ -79,21 +79,40 @@ func (g Generator) Generate(ctx context.Context, in *generate.Input) ([]generate
 	if err != nil {
 		return nil, err
 	}
+	all := g.Definitions(ctx, in)
+	rendered := make([]rendered, len(all))
+	generate.Each(len(all), func(i int) { rendered[i] = g.renderForReview(in, header, all[i]) })
 	var out []generate.Artifact
-	for _, def := range g.Definitions(ctx, in) {
-		g.review(in, def)
-		data, err := g.render(header, def)
-		if err != nil {
-			return nil, err
+	for i, def := range all {
+		r := rendered[i]
+		if r.err != nil {
+			return nil, r.err
 		}
-		if g.MaxSize != nil && len(data) > *g.MaxSize {
+		if r.review != nil {
+			in.Review(*r.review)
+		}
+		if g.MaxSize != nil && len(r.data) > *g.MaxSize {
 			m := def.at
-			m.What = fmt.Sprintf("the definition of %s has %d bytes even without descriptions, more than maxSize=%d", def.Kind, len(data), *g.MaxSize)
+			m.What = fmt.Sprintf("the definition of %s has %d bytes even without descriptions, more than maxSize=%d", def.Kind, len(r.data), *g.MaxSize)
 			in.Mistakes.Add(m)
 		}
-		out = append(out, generate.Artifact{Name: def.Group + "_" + def.Plural + ".yaml", Data: data})
+		out = append(out, generate.Artifact{Name: def.Group + "_" + def.Plural + ".yaml", Data: r.data})
 	}
 	return out, ctx.Err()
+}
+
+// rendered is what comes of a definition.
+type rendered struct {
+	// review is nil where there is nothing to ask.
+	review *generate.Review
+	data   []byte
+	err    error
+}
+
+func (g Generator) renderForReview(in *generate.Input, header string, def *Definition) (r rendered) {
+	r.review = g.review(in, def)
+	r.data, r.err = g.render(header, def)
+	return r
 }
 
 // render writes a definition, with descriptions as long as its size allows.
@@ -121,6 +140,7 @@ func (g Generator) Definitions(ctx context.Context, in *generate.Input) []*Defin
 	for _, def := range out {
 		b.finish(def)
 	}
+	b.oneDefinitionEach(out)
 	return out
 }
 

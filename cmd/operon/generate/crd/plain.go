@@ -269,7 +269,7 @@ func (p *plain) list(s *Schema) bool {
 		return false
 	}
 	keys := slices.Sorted(slices.Values(s.ListMapKeys))
-	what, _ := badList(s)
+	what, _, _ := badList(s)
 	return what == "" && len(slices.Compact(keys)) == len(s.ListMapKeys)
 }
 

@@ -11,10 +11,10 @@ import (
 	"github.com/operon-dev/operon/cmd/operon/generate/diag"
 )
 
-// review puts a definition before the API server's own checks, unless it is plain.
-func (g *Generator) review(in *generate.Input, def *Definition) {
+// review returns what is to be put before the API server's own checks; nil for a definition that is plain.
+func (g *Generator) review(in *generate.Input, def *Definition) *generate.Review {
 	if in.Review == nil {
-		return
+		return nil
 	}
 	if !def.approved() {
 		in.Doubt(def.mistake("the group "+def.Group+" is Kubernetes' own, and the API server wants to know who approved of the kind",
@@ -22,15 +22,15 @@ func (g *Generator) review(in *generate.Input, def *Definition) {
 	}
 	plain, rules := def.plain()
 	if plain && !rules {
-		return
+		return nil
 	}
 	object, err := json.Marshal(def.bare(g))
 	if err != nil {
-		return // what cannot be written is an error where it is written
+		return nil // what cannot be written is an error where it is written
 	}
-	in.Review(generate.Review{Object: object, OnlyRules: plain, Explain: func(refusals []generate.Refusal) (mistakes, doubts []diag.Mistake) {
+	return &generate.Review{Object: object, OnlyRules: plain, Explain: func(refusals []generate.Refusal) (mistakes, doubts []diag.Mistake) {
 		return def.explain(in, refusals)
-	}})
+	}}
 }
 
 // explain says where in the source the reasons are for which the definition is refused.

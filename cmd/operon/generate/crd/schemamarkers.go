@@ -112,10 +112,7 @@ var schemaMarkers = slices.Concat(
 			}
 			return nil
 		}),
-		on("kubebuilder:default", marker.OnField, validating("the value of a field that is not set."), func(c *change, value any) error {
-			c.Default = &Value{value}
-			return nil
-		}),
+		on("kubebuilder:default", marker.OnField, validating("the value of a field that is not set."), defaultTo),
 		on("kubebuilder:example", marker.OnField, validating("a value as an example."), func(c *change, value any) error {
 			c.Example = &Value{value}
 			return nil
@@ -150,6 +147,15 @@ var schemaMarkers = slices.Concat(
 )
 
 const overrideMarker = "operon:validation:override"
+
+// defaultTo sets a default in the grammar of markers, where empty braces may be an empty list as well as an empty object.
+func defaultTo(c *change, value any) error {
+	if fields, ok := value.(map[string]any); ok && len(fields) == 0 && array(c) {
+		value = []any{}
+	}
+	c.Default = &Value{value}
+	return nil
+}
 
 func preserve(c *change, _ none) error {
 	c.PreserveUnknownFields = new(true)

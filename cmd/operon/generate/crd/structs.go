@@ -24,6 +24,7 @@ func (b *builder) structSchema(at scope, info *marker.Type, st *ast.StructType) 
 			b.untagged(at.pkg, info, f)
 			continue
 		}
+		b.doubtTag(at.pkg, f, name, options)
 		if name == "-" && options == nil {
 			continue
 		}
@@ -113,8 +114,26 @@ func (b *builder) untagged(pkg *load.Package, info *marker.Type, f *marker.Field
 		b.mistake(pkg, f.Raw.Pos(), int(f.Raw.Type.End()-f.Raw.Pos()), "add `json:\",inline\"`", "what %s embeds has no json tag", info.Name)
 		return
 	}
+	if tag := f.Raw.Tag; tag != nil && strings.Contains(tag.Value, "json:") {
+		b.mistake(pkg, tag.Pos(), len(tag.Value), "write `json:\""+lowerFirst(f.Name)+"\"`, without blanks, and one blank before the next tag",
+			"Go finds no json tag of field %s here", f.Name)
+		return
+	}
 	b.mistake(pkg, f.Raw.Pos(), len(f.Name), "add `json:\""+lowerFirst(f.Name)+"\"`, or `json:\"-\"` to leave it out",
 		"field %s of %s has no json tag", f.Name, info.Name)
+}
+
+// doubtTag records a json tag that Go does not take as it was meant.
+func (b *builder) doubtTag(pkg *load.Package, f *marker.Field, name string, options []string) {
+	if f.Name != "" && !ast.IsExported(f.Name) && name != "-" {
+		b.doubtField(pkg, f, "begin its name with a capital letter", "the field is not exported, so that it is in the schema and never in an object")
+	}
+	known := []string{"omitempty", "omitzero", "inline", "string"}
+	for _, option := range options {
+		if near := marker.Nearest(option, known); near != "" && !slices.Contains(known, option) {
+			b.doubtField(pkg, f, fmt.Sprintf("did you mean %s?", near), "the json tag has no option %q", option)
+		}
+	}
 }
 
 func lowerFirst(name string) string {

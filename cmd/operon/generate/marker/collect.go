@@ -230,6 +230,9 @@ func (c *Collector) typeOf(decl *load.Decl) *Type {
 	}
 	r.read(comments.before[decl.Spec], OnType, OnType|OnPackage)
 	r.read(doc, OnType, OnType)
+	if renames(decl) {
+		r.doubtAlias(decl.Spec.Name.Name)
+	}
 	t := &Type{
 		Name: decl.Spec.Name.Name, Doc: Text(doc), Markers: r.values, Places: r.places,
 		Decl: decl, Package: decl.Package,
@@ -255,6 +258,7 @@ func (c *Collector) fields(p *load.Package, comments *commentMap, st *ast.Struct
 		r := c.reader(p)
 		r.read(comments.before[raw], OnField, OnField)
 		r.read(raw.Doc, OnField, OnField)
+		r.doubtBehind(raw.Comment)
 		f := Field{Doc: Text(raw.Doc), Markers: r.values, Places: r.places, Raw: raw}
 		if raw.Tag != nil {
 			if tag, err := strconv.Unquote(raw.Tag.Value); err == nil {
@@ -324,6 +328,7 @@ func (r *reader) readUnless(group *ast.CommentGroup, on, allowed, claimed Target
 			r.mistake(err, text, args, at)
 			continue
 		}
+		r.doubtArgument(d, text, args, at)
 		r.values[d.Name] = append(r.values[d.Name], value)
 		r.places[d.Name] = append(r.places[d.Name], Span{Pos: at, Len: len(text) + 1, args: args})
 	}

@@ -97,6 +97,7 @@ func collect(t *testing.T, text string) (*marker.Collector, *load.Package, *diag
 		marker.Define[string]("typ", marker.OnType, marker.Help{}),
 		marker.Define[string]("fld", marker.OnField, marker.Help{}),
 		marker.Define[int]("kubebuilder:validation:MaxLength", marker.OnField, marker.Help{}),
+		marker.Define[string]("kubebuilder:validation:Pattern", marker.OnType, marker.Help{}),
 		marker.Define[string]("kubebuilder:rbac", marker.OnPackage, marker.Help{}),
 		marker.Define[string]("immutable", marker.OnField, marker.Help{}),
 	})
@@ -193,7 +194,17 @@ type T struct {
 	   +kubebuilder:validation:MaxLength=1
 	 * +immutable=x */
 	A string
+	// +kubebuilder:MaxLength=1
+	// +kubebuilder:validation:MaxLength:length=1
+	// +kubebuilder:validation:maxlen:length=1
+	B string // +immutable
 }
+
+// +kubebuilder:validation:Pattern=x
+type Renamed = T
+
+// +kubebuilder:validation:Pattern=x
+type Text = string
 `)
 	c.Types(pkg)
 	var doubtful bytes.Buffer
@@ -222,6 +233,21 @@ v1/v1.go:13:5: markers in block comments are not read: write // +kubebuilder:val
 v1/v1.go:14:5: markers in block comments are not read: write // +immutable=x
     	 * +immutable=x */
     	   ^^^^^^^^^^^^
+v1/v1.go:16:5: no generator knows the marker +kubebuilder:MaxLength: did you mean +kubebuilder:validation:MaxLength?
+    	// +kubebuilder:MaxLength=1
+    	   ^^^^^^^^^^^^^^^^^^^^^^
+v1/v1.go:17:39: the value of +kubebuilder:validation:MaxLength has no name: "length" has no effect: write +kubebuilder:validation:MaxLength=1
+    	// +kubebuilder:validation:MaxLength:length=1
+    	                                     ^^^^^^
+v1/v1.go:18:5: no generator knows the marker +kubebuilder:validation:maxlen:length: did you mean +kubebuilder:validation:MaxLength?
+    	// +kubebuilder:validation:maxlen:length=1
+    	   ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+v1/v1.go:19:14: a marker behind a field is not read: put it in a comment above the field
+    	B string // +immutable
+    	            ^^^^^^^^^^
+v1/v1.go:22:4: +kubebuilder:validation:Pattern has no effect on Renamed, which is an alias: put it on the type that it stands for, or on fields, or leave out the equals sign of the declaration
+    // +kubebuilder:validation:Pattern=x
+       ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
 `, doubtful.String()); diff != "" {
 		t.Errorf("doubts (-want +got):\n%s", diff)
 	}

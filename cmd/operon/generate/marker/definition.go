@@ -214,8 +214,12 @@ func (r *Registry) Lookup(text string, on Target) (d Definition, args string, ok
 		return Definition{}, "", false
 	}
 	d, ok = r.named(name[:i], on)
-	if !ok {
+	switch {
+	case !ok:
 		return Definition{}, "", false
+	case d.sole:
+		// A name for the argument that has none: controller-gen passes over it, and published APIs have such markers.
+		return d, args, true
 	}
 	return d, strings.TrimPrefix(text[i+1:], ":"), true
 }

@@ -1,12 +1,16 @@
 package marker
 
 import (
+	"cmp"
 	"fmt"
 	"go/ast"
 	"go/token"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/operon-dev/operon/cmd/operon/generate/diag"
+	"github.com/operon-dev/operon/cmd/operon/generate/load"
 )
 
 // foreign are prefixes of markers that belong to tools which are not generators.
@@ -45,7 +49,7 @@ func (r *reader) doubt(text string, at token.Pos, allowed Target) {
 		names = append(names, d.Name)
 	}
 	fix := ""
-	if near := nearestMarker(meant, names); near != "" {
+	if near := cmp.Or(nearestMarker(meant, names), elsewhere(strings.TrimPrefix(meant, kubebuilder+":"), names)); near != "" {
 		fix = fmt.Sprintf("did you mean +%s?", near)
 	}
 	r.idle(at, len(name)+1, fix, "no generator knows the marker +%s", name)
@@ -54,6 +58,57 @@ func (r *reader) doubt(text string, at token.Pos, allowed Target) {
 // idle records a marker without effect.
 func (r *reader) idle(at token.Pos, length int, fix, format string, args ...any) {
 	r.c.doubts.Add(diag.Mistake{Pos: r.pkg.Fset().Position(at), Len: length, What: fmt.Sprintf(format, args...), Fix: fix})
+}
+
+// doubtArgument records a name for an argument that has none, which may as well be a misspelt part of the marker's name.
+func (r *reader) doubtArgument(d Definition, text, args string, at token.Pos) {
+	if r.c.doubts == nil || !r.pkg.Root || !d.sole {
+		return
+	}
+	name, _ := splitName(text)
+	if argument, ok := strings.CutPrefix(name, d.Name+":"); ok {
+		r.idle(at+token.Pos(len(d.Name)+2), len(argument), fmt.Sprintf("write +%s=%s", d.Name, args), "the value of +%s has no name: %q has no effect", d.Name, argument)
+	}
+}
+
+// doubtBehind records markers in a comment behind a field.
+func (r *reader) doubtBehind(group *ast.CommentGroup) {
+	if group == nil || r.c.doubts == nil || !r.pkg.Root {
+		return
+	}
+	for _, comment := range group.List {
+		if text, offset, ok := markerText(comment.Text); ok && r.knows(text) {
+			r.idle(comment.Pos()+token.Pos(offset), len(text)+1, "put it in a comment above the field", "a marker behind a field is not read")
+		}
+	}
+}
+
+// renames tells an alias that is another name for a declared type. What stands for a basic type or a list is as good as a type of its own.
+func renames(decl *load.Decl) bool {
+	if !decl.Spec.Assign.IsValid() {
+		return false
+	}
+	switch t := decl.Spec.Type.(type) {
+	case *ast.SelectorExpr:
+		return true
+	case *ast.Ident:
+		return decl.Package.Lookup(t.Name) != nil
+	}
+	return false
+}
+
+// doubtAlias records validation of an alias, which is but another name for a type.
+func (r *reader) doubtAlias(name string) {
+	if r.c.doubts == nil || !r.pkg.Root {
+		return
+	}
+	for _, key := range slices.Sorted(maps.Keys(r.places)) {
+		if strings.HasPrefix(key, kubebuilder+":validation:") {
+			for _, at := range r.places[key] {
+				r.idle(at.Pos, at.Len, "put it on the type that it stands for, or on fields, or leave out the equals sign of the declaration", "+%s has no effect on %s, which is an alias", key, name)
+			}
+		}
+	}
 }
 
 // knows reports whether some generator knows a marker.
@@ -130,6 +185,28 @@ func nearestMarker(name string, names []string) string {
 	return ""
 }
 
+// elsewhere finds the marker whose last part is one of the name's parts, or begins like it, in whatever family.
+func elsewhere(name string, names []string) string {
+	for _, word := range slices.Backward(strings.Split(strings.ToLower(name), ":")) {
+		best, bestLast := "", ""
+		for _, n := range names {
+			last := strings.ToLower(n[strings.LastIndexByte(n, ':')+1:])
+			switch {
+			case strings.Contains(n, ":items:"):
+			case last == word && (bestLast != word || strings.HasPrefix(n, kubebuilder)):
+				best, bestLast = n, last
+			case bestLast == word:
+			case len(word) > 2 && strings.HasPrefix(last, word) && (best == "" || len(last) < len(bestLast)):
+				best, bestLast = n, last
+			}
+		}
+		if best != "" {
+			return best
+		}
+	}
+	return ""
+}
+
 func (r *reader) doubtPlace(d Definition, text string, at token.Pos, allowed Target) {
 	var on Target
 	for _, have := range r.c.known.defs[d.Name] {
@@ -142,6 +219,8 @@ func (r *reader) doubtPlace(d Definition, text string, at token.Pos, allowed Tar
 		OnPackage: "put it in a comment of its own, with a blank line below it",
 		OnType:    "put it in the comment of a type",
 		OnField:   "put it in the comment of a field",
+
+		OnType | OnField: "put it in the comment of a type or field",
 	}[on]
 	r.c.doubts.Add(diag.Mistake{
 		Pos: r.pkg.Fset().Position(at), Len: len(text) + 1,

@@ -58,6 +58,9 @@ func (d Definition) parseSole(p *parser, value reflect.Value) error {
 	if err := p.value(value, inArgument); err != nil {
 		return err
 	}
+	if t := p.peek(); t.kind == ',' && value.Kind() == reflect.Slice {
+		return p.errorf(t, "items are separated by semicolons: a;b", "%q follows the first item", p.text[t.start:])
+	}
 	return p.end()
 }
 
@@ -66,12 +69,16 @@ func takesNothing(t reflect.Type) bool { return reflect.PointerTo(t).Implements(
 
 func (d Definition) parseNamed(p *parser, value reflect.Value) error {
 	seen := map[string]bool{}
+	var last *argument
 	for p.peek().kind != tokenEnd {
 		name := p.take()
 		if name.kind != tokenName {
 			return p.errorf(name, d.usage(), "%q is not the name of an argument", p.at(name))
 		}
 		i := slices.IndexFunc(d.args, func(a argument) bool { return a.name == p.at(name) })
+		if i < 0 && p.peek().kind != '=' && last != nil && last.typ.Kind() == reflect.Slice {
+			return p.errorf(name, fmt.Sprintf("the values of %s are separated by semicolons", last.name), "+%s has no argument %q", d.Name, p.at(name))
+		}
 		if i < 0 {
 			return p.errorf(name, d.suggest(p.at(name)), "+%s has no argument %q", d.Name, p.at(name))
 		}
@@ -83,6 +90,7 @@ func (d Definition) parseNamed(p *parser, value reflect.Value) error {
 			return err
 		}
 		seen[p.at(name)] = true
+		last = &d.args[i]
 		comma := p.take()
 		if comma.kind == tokenEnd {
 			break

@@ -159,6 +159,7 @@ func TestTheNameOfAMarkerIsToldFromItsFirstArgument(t *testing.T) {
 		{"m:column:name=a", marker.OnField, "", ""},
 		{"m:count=1", marker.OnField, "m:count", "1"},
 		{"m:count:=1", marker.OnType, "m:count", "1"},
+		{"m:count:value=1", marker.OnType, "m:count", "1"},
 		{"m:count:1", marker.OnType, "", ""},
 		{"m", marker.OnField, "m", ""},
 		{"n", marker.OnField, "", ""},

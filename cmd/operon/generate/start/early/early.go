@@ -37,8 +37,12 @@ func Arguments() (args []string, ok bool) {
 // Often is how often it is looked how many pages of the program there are in memory.
 const Often = 500 * time.Microsecond
 
-// Enough is how many bytes of the program a run may have in memory before they are given back. What the generators work with is less.
-const Enough = 16 << 20
+// Enough is how many bytes of the program a run may have in memory before they are given back, once it has Roomy bytes in all. What the generators
+// work with is less.
+const (
+	Enough = 16 << 20
+	Roomy  = 32 << 20
+)
 
 // Pages are where the program's file is mapped, if the process is a run of the generators. They are kept few until Stop is called.
 var (

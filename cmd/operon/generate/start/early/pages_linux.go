@@ -47,7 +47,7 @@ func (p ProgramPages) release() {
 	}
 }
 
-// KeepFew looks from time to time how many of them are in memory, and releases them where that is more than enough, until stop is called and returns.
+// KeepFew looks from time to time how many of them are in memory, and releases them where that is too much, until stop is called and returns.
 func (p ProgramPages) KeepFew(every time.Duration) (stop func()) {
 	sizes, err := os.Open("/proc/self/statm")
 	if err != nil || len(p) == 0 {
@@ -64,7 +64,7 @@ func (p ProgramPages) KeepFew(every time.Duration) (stop func()) {
 		often := time.NewTicker(every)
 		defer often.Stop()
 		for {
-			if ofFiles(sizes) > Enough {
+			if all, files := resident(sizes); tooMuch(all, files) {
 				p.release()
 			}
 			select {
@@ -80,16 +80,20 @@ func (p ProgramPages) KeepFew(every time.Duration) (stop func()) {
 	}
 }
 
-// ofFiles is how much of the process's memory holds files, by /proc/self/statm.
-func ofFiles(statm *os.File) int {
+// tooMuch tells, of all memory and what of it holds files, whether these are to be released: while there is little else, files may have the room.
+func tooMuch(all, files int) bool { return files > Enough && all > Roomy }
+
+// resident is how much memory the process has, and how much of it holds files, by /proc/self/statm.
+func resident(statm *os.File) (all, files int) {
 	var text [128]byte
 	n, _ := statm.ReadAt(text[:], 0) // io.EOF, for it is shorter
 	fields := strings.Fields(string(text[:n]))
 	if len(fields) < 3 {
-		return 0
+		return 0, 0
 	}
-	pages, _ := strconv.Atoi(fields[2])
-	return pages * os.Getpagesize()
+	all, _ = strconv.Atoi(fields[1])
+	files, _ = strconv.Atoi(fields[2])
+	return all * os.Getpagesize(), files * os.Getpagesize()
 }
 
 func span(addresses string) (begin, end uintptr) {

@@ -26,8 +26,21 @@ func TestTheSizeOfFilesInMemoryIsKnown(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer statm.Close()
-	if got := ofFiles(statm); got <= 0 {
-		t.Errorf("%d bytes", got)
+	if all, files := resident(statm); files <= 0 || all < files {
+		t.Errorf("%d bytes, %d of them of files", all, files)
+	}
+}
+
+func TestFilesMayHaveTheRoomThatNothingElseNeeds(t *testing.T) {
+	for _, tt := range []struct {
+		all, files int
+		want       bool
+	}{
+		{Roomy, Roomy, false}, {Roomy + 1, Roomy, true}, {2 * Roomy, Enough, false}, {2 * Roomy, Enough + 1, true},
+	} {
+		if got := tooMuch(tt.all, tt.files); got != tt.want {
+			t.Errorf("%d bytes, %d of them of files: %t, want %t", tt.all, tt.files, got, tt.want)
+		}
 	}
 }
 
