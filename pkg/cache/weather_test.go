@@ -130,15 +130,7 @@ func TestOwnWritesShowThroughCutsAndLists(t *testing.T) {
 					release()
 				}
 				key := client.ObjectKey{Namespace: "a", Name: fmt.Sprint(random.IntN(5))}
-				raw, err := json.Marshal(s.put("configmaps", configMap(key.Namespace, key.Name, nil, fmt.Sprint(round))))
-				if err != nil {
-					t.Fatal(err)
-				}
-				var answer corev1.ConfigMap
-				if err := json.Unmarshal(raw, &answer); err != nil {
-					t.Fatal(err)
-				}
-				c.ObserveWrite(client.Written{GVK: configMapKind, Object: &answer, JSON: raw})
+				answer := writeOwn(t, c, s, configMap(key.Namespace, key.Name, nil, fmt.Sprint(round)))
 				if err := c.Get(t.Context(), key, obj); err != nil || obj.GetResourceVersion() != answer.ResourceVersion {
 					t.Fatalf("round %d: read version %s after %s was written: %v", round, obj.GetResourceVersion(), answer.ResourceVersion, err)
 				}
@@ -152,6 +144,21 @@ func TestOwnWritesShowThroughCutsAndLists(t *testing.T) {
 			}
 		})
 	}
+}
+
+// writeOwn writes an object, tells the cache of the server's answer as the client does, and returns the answer.
+func writeOwn(t *testing.T, c *stores, s *testServer, cm *corev1.ConfigMap) *corev1.ConfigMap {
+	t.Helper()
+	raw, err := json.Marshal(s.put("configmaps", cm))
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer := &corev1.ConfigMap{}
+	if err := json.Unmarshal(raw, answer); err != nil {
+		t.Fatal(err)
+	}
+	c.ObserveWrite(client.Written{GVK: configMapKind, Object: answer, JSON: raw})
+	return answer
 }
 
 // A watch that brings nothing but bookmarks goes on from the last of them, though the server has forgotten all before it.
@@ -174,15 +181,7 @@ func TestAWatchOfBookmarksAloneNeedsNoOtherList(t *testing.T) {
 	var cm corev1.ConfigMap
 	key := client.ObjectKey{Namespace: "a", Name: "one"}
 	for round := range 5 {
-		raw, err := json.Marshal(s.put("configmaps", configMap("a", "one", nil, fmt.Sprint("own-", round))))
-		if err != nil {
-			t.Fatal(err)
-		}
-		var answer corev1.ConfigMap
-		if err := json.Unmarshal(raw, &answer); err != nil {
-			t.Fatal(err)
-		}
-		c.ObserveWrite(client.Written{GVK: configMapKind, Object: &answer, JSON: raw})
+		answer := writeOwn(t, c, s, configMap("a", "one", nil, fmt.Sprint("own-", round)))
 		passed(s.bookmark())
 		if err := c.Get(t.Context(), key, &cm); err != nil || cm.ResourceVersion != answer.ResourceVersion {
 			t.Fatalf("round %d: version %s after %s was written, %v", round, cm.ResourceVersion, answer.ResourceVersion, err)

@@ -307,7 +307,8 @@ func (d *webhookData) inAnyOrder(edit func(src string) (string, error)) ([]strin
 	}
 	none := *whole
 	none.Defaulting, none.Validation, none.Conversion = false, false, false
-	return all, add(none, "")
+	err := add(none, "")
+	return all, err
 }
 
 // planConversion plans the conversions between the hub and its spokes. With Operon they are beside the webhooks, so that packages of types import nothing for it;

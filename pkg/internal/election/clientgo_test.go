@@ -24,13 +24,7 @@ func startClientGo(t *testing.T, l *lease, name string, release bool) *candidate
 	if err != nil {
 		t.Fatal(err)
 	}
-	var ctx context.Context
-	ctx, c.stop = context.WithCancel(t.Context())
-	go func() {
-		e.Run(ctx)
-		close(c.ended)
-	}()
-	t.Cleanup(c.stop)
+	c.run(t, e.Run)
 	return c
 }
 

@@ -109,6 +109,17 @@ type candidate struct {
 	stop       context.CancelFunc
 }
 
+// run takes part until the test, or stop, ends it.
+func (c *candidate) run(t *testing.T, elect func(context.Context)) {
+	var ctx context.Context
+	ctx, c.stop = context.WithCancel(t.Context())
+	go func() {
+		elect(ctx)
+		close(c.ended)
+	}()
+	t.Cleanup(c.stop)
+}
+
 // start starts a candidate with the field's usual times.
 func start(t *testing.T, l *lease, name string, change func(*Options)) *candidate {
 	t.Helper()
@@ -124,13 +135,7 @@ func start(t *testing.T, l *lease, name string, change func(*Options)) *candidat
 	if err != nil {
 		t.Fatal(err)
 	}
-	var ctx context.Context
-	ctx, c.stop = context.WithCancel(t.Context())
-	go func() {
-		e.Run(ctx)
-		close(c.ended)
-	}()
-	t.Cleanup(c.stop)
+	c.run(t, e.Run)
 	return c
 }
 
