@@ -7,9 +7,7 @@ package early
 
 import (
 	"os"
-	"runtime"
 	"strings"
-	"time"
 )
 
 // Arguments returns those of the generators, if the process is a run of them: by the verb, or by its own name.
@@ -34,27 +32,8 @@ func Arguments() (args []string, ok bool) {
 	return nil, false
 }
 
-// Often is how often it is looked how many pages of the program there are in memory.
-const Often = 500 * time.Microsecond
-
-// Enough is how many bytes of the program a run may have in memory before they are given back, once it has Roomy bytes in all. What the generators
-// work with is less.
-const (
-	Enough = 16 << 20
-	Roomy  = 32 << 20
-)
-
-// Pages are where the program's file is mapped, if the process is a run of the generators. They are kept few until Stop is called.
-var (
-	Pages ProgramPages
-	Stop  = func() {}
-)
-
 func init() {
 	if _, ok := Arguments(); ok {
-		Pages = FindProgramPages()
-		// One more than there are processors, so that the look at the pages does not wait for its turn, which takes 10 ms when all are busy.
-		runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + 1)
-		Stop = Pages.KeepFew(Often)
+		keepPagesFew()
 	}
 }

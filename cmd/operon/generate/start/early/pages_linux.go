@@ -2,18 +2,39 @@ package early
 
 import (
 	"os"
+	"runtime"
 	"strconv"
 	"strings"
-	"sync"
 	"syscall"
 	"time"
 )
 
-// ProgramPages are where the program's file is mapped: begin and end of mappings that hold nothing else.
-type ProgramPages [][2]uintptr
+// enough is how many bytes of the program a run may have in memory before they are given back, once it has roomy bytes in all, where the
+// kernel maps more of them than are touched. What the generators work with is less.
+const (
+	enough = 16 << 20
+	roomy  = 32 << 20
+)
 
-// FindProgramPages finds them.
-func FindProgramPages() (found ProgramPages) {
+// often is how often it is looked how many pages of the program there are in memory.
+const often = 500 * time.Microsecond
+
+// keepPagesFew keeps few pages of the program's file in memory, for as long as the process lives.
+func keepPagesFew() {
+	pages := findProgramPages()
+	if pages.mapOneByOne() == nil {
+		pages.release() // those that came before
+		return
+	}
+	// One more than there are processors, so that the look at the pages does not wait for its turn, which takes 10 ms when all are busy.
+	runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + 1)
+	go pages.releaseOften()
+}
+
+// programPages are where the program's file is mapped: begin and end of mappings that hold nothing else.
+type programPages [][2]uintptr
+
+func findProgramPages() (found programPages) {
 	program, err := os.Executable()
 	if err != nil {
 		return nil
@@ -38,50 +59,38 @@ func FindProgramPages() (found ProgramPages) {
 	return found
 }
 
+func span(addresses string) (begin, end uintptr) {
+	from, to, _ := strings.Cut(addresses, "-")
+	b, err1 := strconv.ParseUint(from, 16, 64)
+	e, err2 := strconv.ParseUint(to, 16, 64)
+	if err1 != nil || err2 != nil {
+		return 0, 0
+	}
+	return uintptr(b), uintptr(e)
+}
+
 // release gives the pages back to the kernel. The start of a binary of this size touches 60 MB of it, and few of them are the generators'; what is
 // needed comes back from the page cache.
-func (p ProgramPages) release() {
+func (p programPages) release() {
 	for _, mapping := range p {
 		// Without effect where it is refused.
 		_, _, _ = syscall.Syscall(syscall.SYS_MADVISE, mapping[0], mapping[1]-mapping[0], syscall.MADV_DONTNEED)
 	}
 }
 
-// KeepFew looks from time to time how many of them are in memory, and releases them where that is too much, until stop is called and returns.
-func (p ProgramPages) KeepFew(every time.Duration) (stop func()) {
-	sizes, err := os.Open("/proc/self/statm")
-	if err != nil || len(p) == 0 {
-		return func() {}
+// releaseOften looks from time to time how many of them are in memory, and releases them where that is too much. It ends with the process.
+func (p programPages) releaseOften() {
+	statm, err := os.Open("/proc/self/statm")
+	if err != nil {
+		return
 	}
-	for _, mapping := range p {
-		// A program that was written just now is in the page cache in pieces of 2 MB, each of which would be mapped as a whole.
-		_, _, _ = syscall.Syscall(syscall.SYS_MADVISE, mapping[0], mapping[1]-mapping[0], syscall.MADV_NOHUGEPAGE)
-	}
-	done := make(chan struct{})
-	var keeper sync.WaitGroup
-	keeper.Go(func() {
-		defer sizes.Close()
-		often := time.NewTicker(every)
-		defer often.Stop()
-		for {
-			if all, files := resident(sizes); tooMuch(all, files) {
-				p.release()
-			}
-			select {
-			case <-often.C:
-			case <-done:
-				return
-			}
+	for ; ; time.Sleep(often) {
+		// While there is little else, files may have the room.
+		if all, files := resident(statm); files > enough && all > roomy {
+			p.release()
 		}
-	})
-	return func() {
-		close(done)
-		keeper.Wait()
 	}
 }
-
-// tooMuch tells, of all memory and what of it holds files, whether these are to be released: while there is little else, files may have the room.
-func tooMuch(all, files int) bool { return files > Enough && all > Roomy }
 
 // resident is how much memory the process has, and how much of it holds files, by /proc/self/statm.
 func resident(statm *os.File) (all, files int) {
@@ -94,14 +103,4 @@ func resident(statm *os.File) (all, files int) {
 	all, _ = strconv.Atoi(fields[1])
 	files, _ = strconv.Atoi(fields[2])
 	return all * os.Getpagesize(), files * os.Getpagesize()
-}
-
-func span(addresses string) (begin, end uintptr) {
-	from, to, _ := strings.Cut(addresses, "-")
-	b, err1 := strconv.ParseUint(from, 16, 64)
-	e, err2 := strconv.ParseUint(to, 16, 64)
-	if err1 != nil || err2 != nil {
-		return 0, 0
-	}
-	return uintptr(b), uintptr(e)
 }

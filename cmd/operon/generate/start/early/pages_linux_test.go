@@ -2,22 +2,22 @@ package early
 
 import (
 	"os"
+	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
-	"time"
+	"unsafe"
 )
 
 func TestTheProgramRunsOnAfterItsPagesAreReleased(t *testing.T) {
-	pages := FindProgramPages()
+	pages := findProgramPages()
 	if len(pages) == 0 {
 		t.Fatal("the program is mapped nowhere")
 	}
 	pages.release()
-	stop := pages.KeepFew(time.Millisecond)
 	if got := strings.Repeat("on ", 3); got != "on on on " {
 		t.Errorf("%q", got)
 	}
-	stop()
 }
 
 func TestTheSizeOfFilesInMemoryIsKnown(t *testing.T) {
@@ -31,24 +31,37 @@ func TestTheSizeOfFilesInMemoryIsKnown(t *testing.T) {
 	}
 }
 
-func TestFilesMayHaveTheRoomThatNothingElseNeeds(t *testing.T) {
-	for _, tt := range []struct {
-		all, files int
-		want       bool
-	}{
-		{Roomy, Roomy, false}, {Roomy + 1, Roomy, true}, {2 * Roomy, Enough, false}, {2 * Roomy, Enough + 1, true},
-	} {
-		if got := tooMuch(tt.all, tt.files); got != tt.want {
-			t.Errorf("%d bytes, %d of them of files: %t, want %t", tt.all, tt.files, got, tt.want)
-		}
+func TestOnlyPagesThatAreTouchedAreMapped(t *testing.T) {
+	const size = 16 << 20
+	path := filepath.Join(t.TempDir(), "program")
+	if err := os.WriteFile(path, make([]byte, size), 0o600); err != nil {
+		t.Fatal(err)
 	}
-}
-
-func TestSpansOfMappingsAreRead(t *testing.T) {
-	if begin, end := span("00400000-040f2000"); begin != 0x400000 || end != 0x40f2000 {
-		t.Errorf("%x to %x", begin, end)
+	file, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
 	}
-	if begin, end := span("no-span"); begin != 0 || end != 0 {
-		t.Errorf("%x to %x", begin, end)
+	defer file.Close()
+	memory, err := syscall.Mmap(int(file.Fd()), 0, size, syscall.PROT_READ, syscall.MAP_PRIVATE)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer syscall.Munmap(memory)
+	begin := uintptr(unsafe.Pointer(&memory[0]))
+	if err := (programPages{{begin, begin + size}}).mapOneByOne(); err != nil {
+		t.Skipf("this kernel has no such thing, or forbids it: %v", err)
+	}
+	statm, err := os.Open("/proc/self/statm")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer statm.Close()
+	_, before := resident(statm)
+	sum := byte(0)
+	for at := 0; at < size; at += 64 << 10 {
+		sum += memory[at]
+	}
+	if _, after := resident(statm); sum != 0 || after-before > size/4 {
+		t.Errorf("%d bytes are mapped after %d pages were touched", after-before, size/(64<<10))
 	}
 }
