@@ -13,8 +13,8 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// quiet is how long nothing must change before a cycle begins: editors write a file in several steps.
-const quiet = 50 * time.Millisecond
+// quiet is how long nothing must change before a cycle begins: editors write a file in several steps, which follow each other within milliseconds.
+const quiet = 20 * time.Millisecond
 
 // A stamp tells two contents of a file apart.
 type stamp struct {
