@@ -29,6 +29,7 @@ func init() {
 		os.Exit(run.End(nil))
 	}
 	begun = run
+	early.Release()
 }
 
 // begun is a run that waits for a judge: for the packages that Go initialises after this one.
@@ -39,6 +40,7 @@ func Settle(check generate.RulesCheck, exit func(code int)) {
 	if begun == nil {
 		return
 	}
+	early.Release()
 	begun.Settle(check)
 	if !begun.Unjudged() {
 		exit(begun.End(nil))

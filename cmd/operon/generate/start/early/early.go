@@ -32,8 +32,16 @@ func Arguments() (args []string, ok bool) {
 	return nil, false
 }
 
+// program is where the process's program is mapped, if it is a run of the generators.
+var program programPages
+
 func init() {
 	if _, ok := Arguments(); ok {
-		keepPagesFew()
+		program = findProgramPages()
+		program.keepFew()
 	}
 }
+
+// Release gives the pages of the program back that have been touched until now, in a run of the generators. It is for when something ends, such
+// as the initialisation of packages; what is needed again comes back from the page cache.
+func Release() { program.release() }

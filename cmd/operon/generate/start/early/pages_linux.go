@@ -19,18 +19,6 @@ const (
 // often is how often it is looked how many pages of the program there are in memory.
 const often = 500 * time.Microsecond
 
-// keepPagesFew keeps few pages of the program's file in memory, for as long as the process lives.
-func keepPagesFew() {
-	pages := findProgramPages()
-	if pages.mapOneByOne() == nil {
-		pages.release() // those that came before
-		return
-	}
-	// One more than there are processors, so that the look at the pages does not wait for its turn, which takes 10 ms when all are busy.
-	runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + 1)
-	go pages.releaseOften()
-}
-
 // programPages are where the program's file is mapped: begin and end of mappings that hold nothing else.
 type programPages [][2]uintptr
 
@@ -69,8 +57,18 @@ func span(addresses string) (begin, end uintptr) {
 	return uintptr(b), uintptr(e)
 }
 
-// release gives the pages back to the kernel. The start of a binary of this size touches 60 MB of it, and few of them are the generators'; what is
-// needed comes back from the page cache.
+// keepFew keeps few of the pages in memory, for as long as the process lives.
+func (p programPages) keepFew() {
+	if p.mapOneByOne() == nil {
+		p.release() // those that came before
+		return
+	}
+	// One more than there are processors, so that the look at the pages does not wait for its turn, which takes 10 ms when all are busy.
+	runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + 1)
+	go p.releaseOften()
+}
+
+// release gives the pages back to the kernel.
 func (p programPages) release() {
 	for _, mapping := range p {
 		// Without effect where it is refused.

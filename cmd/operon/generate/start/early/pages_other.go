@@ -2,5 +2,9 @@
 
 package early
 
-// keepPagesFew does nothing: how to is known on Linux only.
-func keepPagesFew() {}
+// programPages are where the program's file is mapped, which is known on Linux only.
+type programPages struct{}
+
+func findProgramPages() programPages { return programPages{} }
+func (programPages) keepFew()        {}
+func (programPages) release()        {}
