@@ -36,7 +36,8 @@ var corpora = []corpus{
 // generatorRows measures "operon controller-gen" and controller-gen with the same arguments, on copies of the same source.
 // Cold is without anything remembered from earlier runs, warm is again with nothing changed; controller-gen has no such
 // difference. Go's build cache is warm in both. Peak memory is what the kernel calls the maximum resident set: the process's own memory and
-// the pages of its program that it has mapped at the time, which the operon binary, four times as large as the other, keeps few. Of a process and those that it starts, as controller-gen starts the go command, it is the largest one's and not the sum.
+// the pages of its program that it has mapped at the time, which the operon binary, four times as large as the other, keeps few. Of a
+// process and those that it starts, as controller-gen starts the go command, it is the largest one's and not the sum.
 func generatorRows(ctx context.Context, env *environment) (rows []row, err error) {
 	operon, err := operonCommand()
 	if err != nil {
