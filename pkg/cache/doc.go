@@ -50,6 +50,8 @@
 //     the cache still holds: the server's answer does not tell which of the two is the later one.
 //   - The versions of an API (autoscaling/v1 and v2) are resources of their own, with stores of their own: a write
 //     through one shows in the other when its watch brings it.
+//   - The end of a namespace is what the watch says it is: the answers to writes do not tell whether its finalizers, which are
+//     in its spec, still hold it.
 //   - The end of an object is remembered for ten minutes at most against events and answers that were on their way then.
 //   - Where a feed selects by a field that cannot be read off an object by its name as a path, a write can bring an
 //     object into the cache only through the watch; objects that are in it are kept up to date.

@@ -8,6 +8,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/operon-dev/operon/pkg/client"
 )
@@ -136,7 +137,17 @@ func dropManagedFields(obj client.Object) {
 
 // goneByNow says whether the state a write's answer shows is the object's last: the API server deletes an object that is
 // being deleted as soon as nothing holds it.
-func goneByNow(m *metav1.ObjectMeta) bool {
-	return m.DeletionTimestamp != nil && len(m.Finalizers) == 0 &&
+func (r *resource) goneByNow(m *metav1.ObjectMeta) bool {
+	return m.DeletionTimestamp != nil && len(m.Finalizers) == 0 && !r.heldBySpec() &&
 		(m.DeletionGracePeriodSeconds == nil || *m.DeletionGracePeriodSeconds == 0)
+}
+
+// heldBySpec says whether objects have finalizers in their spec besides, which not every answer shows: those of namespaces stand
+// for what is in them. Their end is what the watch says it is.
+func (r *resource) heldBySpec() bool {
+	switch r.gvk.GroupKind() {
+	case schema.GroupKind{Kind: "Namespace"}, schema.GroupKind{Group: "project.openshift.io", Kind: "Project"}:
+		return true
+	}
+	return false
 }

@@ -182,12 +182,8 @@ func (f *feed) pause(d time.Duration) time.Duration {
 
 // selectOnly asks for what the feed selects, and nothing of the namespaces that have feeds of their own.
 func (f *feed) selectOnly(opts *metav1.ListOptions) {
-	if f.LabelSelector != nil {
-		opts.LabelSelector = f.LabelSelector.String()
-	}
-	if sel := f.serverFields(); sel != nil {
-		opts.FieldSelector = sel.String()
-	}
+	asked := (&client.ListOptions{LabelSelector: f.LabelSelector, FieldSelector: f.serverFields()}).AsListOptions()
+	opts.LabelSelector, opts.FieldSelector = asked.LabelSelector, asked.FieldSelector
 }
 
 // example is an object such as a Reflector in this plan is to receive.

@@ -56,7 +56,8 @@ func (c *stores) informer(ctx context.Context, p *place, f form, opts []Informer
 		opt(&o)
 	}
 	blocks := c.crew.started.isOpen() && (o.BlockUntilSynced == nil || *o.BlockUntilSynced)
-	if blocks && ctx.Err() != nil && !p.wanted(f) {
+	looks := ctx.Err() != nil // it is got to see how things stand
+	if blocks && looks && !p.wanted(f) {
 		// It would start what nobody waits for.
 		return nil, &notFilled{what: fmt.Sprintf("%s (%s)", p.gvr.GroupResource(), f), ctx: ctx.Err()}
 	}
@@ -65,14 +66,20 @@ func (c *stores) informer(ctx context.Context, p *place, f form, opts []Informer
 		return nil, err
 	}
 	if blocks {
-		if err := s.wait(ctx, f); err != nil {
+		err := s.wait(ctx, f)
+		switch {
+		case err == nil:
+		case looks:
+			c.handBack(p, s, f, held)
+			return nil, err
+		default:
 			c.giveUp(s, held)
 			return nil, err
 		}
 	}
 	i := &informer{cache: c, place: p, form: f, store: s, claim: held}
 	if ctx.Err() != nil {
-		i.leave(0) // it was got to see how things stand: a handler makes it used
+		i.leave(0) // a handler makes it used
 	}
 	return i, nil
 }

@@ -68,7 +68,7 @@ func (s *store) observe(p *plan, w client.Written) bool {
 	if f == nil {
 		return true
 	}
-	if goneByNow(meta) {
+	if s.goneByNow(meta) {
 		s.deleted(key, meta.UID, parseVersion(meta.ResourceVersion))
 		return true
 	}
@@ -171,6 +171,9 @@ func (f *feed) matches(r *resource, set labels.Set, obj client.Object) verdict {
 	}
 	if f.FieldSelector == nil || f.FieldSelector.Empty() {
 		return yes
+	}
+	if matchesNothing(f.FieldSelector) {
+		return no
 	}
 	v := yes
 	for _, req := range f.FieldSelector.Requirements() {

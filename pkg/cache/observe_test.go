@@ -110,6 +110,7 @@ func TestFieldSelectorsHoldForOwnWrites(t *testing.T) {
 		}
 		return Config{FieldSelector: s}
 	}
+	const nothing = "-"
 	tests := []struct {
 		name, selector string
 		there          bool // before the write
@@ -124,10 +125,15 @@ func TestFieldSelectorsHoldForOwnWrites(t *testing.T) {
 		{name: "a path it leaves", selector: "data.data=9", there: true},
 		{name: "not a path, new", selector: "status.known.to.the.server=1", want: ""},
 		{name: "not a path, known", selector: "status.known.to.the.server=1", there: true, want: "11"},
+		{name: "nothing at all", selector: nothing},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			b := newBench(t, selector(test.selector), formTyped)
+			config := Config{FieldSelector: fields.Nothing()}
+			if test.selector != nothing {
+				config = selector(test.selector)
+			}
+			b := newBench(t, config, formTyped)
 			if test.there {
 				b.list("10", thing("x", "u", "9"))
 			} else {

@@ -89,6 +89,8 @@ func TestListFindsWhatIsAskedFor(t *testing.T) {
 		{"contradiction", []client.ListOption{label("color=green,rank=2")}, ""},
 		{"no such label", []client.ListOption{label("smell=good")}, ""},
 		{"nothing", []client.ListOption{client.MatchingLabelsSelector{Selector: labels.Nothing()}}, ""},
+		{"no field", []client.ListOption{client.MatchingFieldsSelector{}}, ""},
+		{"no field, and an owner", []client.ListOption{client.MatchingFieldsSelector{Selector: fields.Nothing()}, OwnedBy("owner-of-red")}, ""},
 		{"no such key exists", []client.ListOption{label("smell")}, ""},
 		{"owner", []client.ListOption{OwnedBy("owner-of-red")}, "a/red0 b/red0"},
 		{"owner and field", []client.ListOption{field("metadata.namespace=a"), OwnedBy("owner-of-red")}, "a/red0"},

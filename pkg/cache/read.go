@@ -91,7 +91,7 @@ func (c *stores) search(ctx context.Context, p *place, f form, o *client.ListOpt
 	if p.namespaced && o.Namespace != metav1.NamespaceAll && !s.covers(o.Namespace) {
 		return nil, nil, fmt.Errorf("list of %s: %w", p.gvk.Kind, &ErrNamespaceNotCached{Namespace: o.Namespace})
 	}
-	q := query{form: f, namespace: o.Namespace, limit: int(o.Limit)}
+	q := query{form: f, namespace: o.Namespace, limit: int(max(o.Limit, 0))}
 	if o.LabelSelector != nil {
 		reqs, selectable := o.LabelSelector.Requirements()
 		if !selectable {
@@ -100,11 +100,10 @@ func (c *stores) search(ctx context.Context, p *place, f form, o *client.ListOpt
 		q.labels = reqs
 	}
 	if o.FieldSelector != nil {
-		if o.FieldSelector.Empty() {
-			q.fields = nil
-		} else {
-			q.fields = o.FieldSelector.Requirements()
+		if matchesNothing(o.FieldSelector) {
+			return nil, s, nil
 		}
+		q.fields = o.FieldSelector.Requirements()
 	}
 	found, err := s.find(q)
 	return found, s, err

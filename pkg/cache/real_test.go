@@ -61,6 +61,7 @@ func TestOnARealAPIServer(t *testing.T) {
 	t.Run("scaling and eviction are read at once", func(t *testing.T) { testSubresources(t, cfg) })
 	t.Run("watches end with their users", func(t *testing.T) { testWatchesEnd(t, cfg) })
 	t.Run("namespaces come and go", func(t *testing.T) { testNamespaces(t, cfg) })
+	t.Run("namespaces end when they are gone", func(t *testing.T) { testEndsOfNamespaces(t, cfg) })
 	t.Run("a late CRD is picked up within a second", func(t *testing.T) { testLateCRD(t, cfg) })
 }
 

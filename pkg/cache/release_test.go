@@ -289,6 +289,46 @@ func TestUsersComeAndGoAtTheSameTime(t *testing.T) {
 	}
 }
 
+// A readiness check asks, with a context that has ended, what keeps an informer from being filled. It is no user: a
+// controller that stops at that moment is the last one.
+func TestWhoOnlyLooksKeepsNoWatch(t *testing.T) {
+	s := newTestServer(t)
+	s.hold = make(chan struct{})
+	t.Cleanup(func() { close(s.hold) })
+	c := startCache(t, s, Options{}).(*stores)
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	stop, looked := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(looked)
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+				_, _ = c.GetInformer(over, &corev1.ConfigMap{})
+			}
+		}
+	}()
+	for n := range 300 {
+		i, err := c.GetInformer(t.Context(), &corev1.ConfigMap{}, BlockUntilSynced(false))
+		if err != nil {
+			t.Fatal(err)
+		}
+		reg, err := i.AddEventHandler(newRecorder())
+		if err != nil {
+			t.Fatal(err)
+		}
+		held := c.storeOf(configMapKind)
+		if err := i.RemoveEventHandler(reg); err != nil {
+			t.Fatal(err)
+		}
+		eventually(t, fmt.Sprintf("the end of watch %d with its last user", n), held.stopped.isOpen)
+	}
+	close(stop)
+	<-looked
+}
+
 // An index in another form keeps nobody from leaving. Who comes at that moment, with the store in hand, is not let in.
 func TestAStoreThatHasEndedTakesNobodyIn(t *testing.T) {
 	s := newTestServer(t)

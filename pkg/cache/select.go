@@ -44,8 +44,16 @@ func FieldNotIn(field string, values ...string) client.ListOption {
 // andFields adds selectors to those of a list.
 type andFields []fields.Selector
 
+// matchesNothing says whether a selector is fields.Nothing(), or like it: it has no requirements that would say so.
+func matchesNothing(s fields.Selector) bool {
+	return len(s.Requirements()) == 0 && !s.Matches(fields.Set{})
+}
+
 // ApplyToList implements client.ListOption.
 func (a andFields) ApplyToList(opts *client.ListOptions) {
+	if opts.FieldSelector != nil && matchesNothing(opts.FieldSelector) {
+		return
+	}
 	all := []fields.Selector(a)
 	if opts.FieldSelector != nil && !opts.FieldSelector.Empty() {
 		all = append([]fields.Selector{opts.FieldSelector}, all...)

@@ -5,7 +5,9 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/labels"
 )
 
 func TestOneOfIsAFieldSelector(t *testing.T) {
@@ -24,6 +26,29 @@ func TestOneOfIsAFieldSelector(t *testing.T) {
 	moved, err := o.Transform(func(field, value string) (string, string, error) { return "g", value + "!", nil })
 	if err != nil || moved.String() != "g in (x!,y!)" || o.DeepCopySelector().String() != "f in (x,y)" || o.Empty() {
 		t.Errorf("%s, %v", moved, err)
+	}
+}
+
+// A selector that matches nothing has no text of its own, and the empty text asks an API server for everything.
+func TestAFeedOfNothingAsksForNothing(t *testing.T) {
+	for name, s := range map[string]settings{
+		"labels":                   {Config: Config{LabelSelector: labels.Nothing()}},
+		"fields":                   {Config: Config{FieldSelector: fields.Nothing()}},
+		"fields but of namespaces": {Config: Config{FieldSelector: fields.Nothing()}, except: []string{"a"}},
+	} {
+		var opts metav1.ListOptions
+		newFeed(nil, s).selectOnly(&opts)
+		byLabel, err := labels.Parse(opts.LabelSelector)
+		if err != nil {
+			t.Fatal(err)
+		}
+		byField, err := fields.ParseSelector(opts.FieldSelector)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if byLabel.Matches(labels.Set{}) && byField.Matches(fields.Set{"metadata.name": "x", "metadata.namespace": "b"}) {
+			t.Errorf("%s: asked for %q and %q, which objects match", name, opts.LabelSelector, opts.FieldSelector)
+		}
 	}
 }
 

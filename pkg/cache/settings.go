@@ -108,6 +108,9 @@ func firstOf(levels ...Config) Config {
 func (s *settings) serverFields() fields.Selector {
 	var all []fields.Selector
 	if s.FieldSelector != nil && !s.FieldSelector.Empty() {
+		if matchesNothing(s.FieldSelector) {
+			return s.FieldSelector // with others it would lose its meaning
+		}
 		all = append(all, s.FieldSelector)
 	}
 	for _, namespace := range s.except {

@@ -9,6 +9,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"k8s.io/client-go/rest"
@@ -39,7 +40,9 @@ func (c *client) delete(ctx context.Context, r *resource, obj Object, options *D
 		if !r.namespaced {
 			at.namespace = ""
 		}
-		return seen.deleted(r.codec, at.key(), obj, a)
+		if err := seen.deleted(r.codec, at.key(), obj, a); err != nil {
+			c.cannotTell(err, r.gvk, at.namespace)
+		}
 	}
 	return nil
 }
@@ -59,10 +62,8 @@ func sendDelete(ctx context.Context, req *rest.Request, options *metav1.DeleteOp
 type deletion struct {
 	metav1.TypeMeta `json:",inline"`
 	Metadata        struct {
-		UID                        types.UID    `json:"uid"`
-		DeletionTimestamp          *metav1.Time `json:"deletionTimestamp"`
-		DeletionGracePeriodSeconds *int64       `json:"deletionGracePeriodSeconds"`
-		Finalizers                 []string     `json:"finalizers"`
+		UID               types.UID    `json:"uid"`
+		DeletionTimestamp *metav1.Time `json:"deletionTimestamp"`
 	} `json:"metadata"`
 	Details *metav1.StatusDetails `json:"details"`
 }
@@ -72,11 +73,8 @@ func (d *deletion) isStatus() bool {
 	return isStatus(&gvk)
 }
 
-// pending tells whether the object is still there, waiting for finalizers or for its grace period.
-func (d *deletion) pending() bool {
-	grace := d.Metadata.DeletionGracePeriodSeconds
-	return d.Metadata.DeletionTimestamp != nil && (len(d.Metadata.Finalizers) > 0 || grace != nil && *grace > 0)
-}
+// marked tells whether the object may still be there, waiting for finalizers or for its grace period.
+func (d *deletion) marked() bool { return d.Metadata.DeletionTimestamp != nil }
 
 // deleted tells the observer what the server has made of a request to delete obj.
 func (o observation) deleted(c codec, key ObjectKey, obj Object, a answer) error {
@@ -91,7 +89,7 @@ func (o observation) deleted(c codec, key ObjectKey, obj Object, a answer) error
 			o.observer.ObserveDelete(c.gvk, key, d.Details.UID)
 		}
 		return nil
-	case !d.pending():
+	case !d.marked():
 		o.observer.ObserveDelete(c.gvk, key, d.Metadata.UID)
 		return nil
 	default:
@@ -141,11 +139,15 @@ func (c *client) deleteAllOf(ctx context.Context, r *resource, obj Object, optio
 	}
 	if seen := c.observation(r.gvk, obj, sent.DryRun, options.DeleteOptions.DisableReadYourWritesConsistency); seen.observer != nil {
 		if err := seen.deletedAll(ctx, r, obj, a, options); err != nil {
-			// The objects are deleted, and the watch will say so.
-			c.log.Error(err, "the cache could not be told at once of deleted objects", "kind", r.gvk.Kind, "namespace", options.Namespace)
+			c.cannotTell(err, r.gvk, options.Namespace)
 		}
 	}
 	return nil
+}
+
+// cannotTell logs why the cache could not be told of a deletion. The server has accepted it, and the watch will say so.
+func (c *client) cannotTell(err error, gvk schema.GroupVersionKind, namespace string) {
+	c.log.Error(err, "the cache could not be told at once of deleted objects", "kind", gvk.Kind, "namespace", namespace)
 }
 
 // items is a list whose items are still encoded.

@@ -29,9 +29,9 @@ func TestWhatADeletionIsToldAs(t *testing.T) {
 			answer: `{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"namespace":"n","name":"w","uid":"u","deletionTimestamp":"2026-01-01T00:00:00Z","deletionGracePeriodSeconds":30}}`,
 			want:   pending,
 		},
-		"object without grace": {
+		"object without grace, which something else may hold": {
 			answer: `{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"namespace":"n","name":"w","uid":"u","deletionTimestamp":"2026-01-01T00:00:00Z","deletionGracePeriodSeconds":0}}`,
-			want:   gone,
+			want:   pending,
 		},
 		"dry run": {
 			answer: `{"apiVersion":"v1","kind":"Status","status":"Success","details":{"name":"w","uid":"u"}}`,
@@ -69,6 +69,15 @@ func TestWhatADeletionIsToldAs(t *testing.T) {
 			}
 		}
 	}
+}
+
+// What the server has deleted is deleted, whether or not the caller's Go type can hold what it answers.
+func TestADeletionWhoseAnswerDoesNotFitTheGoTypeIsNoError(t *testing.T) {
+	seen := &observer{}
+	s := answering(t, `{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"namespace":"n","name":"w","uid":"u","deletionTimestamp":"2026-01-01T00:00:00Z","finalizers":["f"]},"spec":"of another make"}`)
+	c := s.client(t, client.Options{Cache: &client.CacheOptions{Reader: seen}})
+	must(t, "delete", c.Delete(t.Context(), widget()))
+	seen.mustHaveNothing(t)
 }
 
 func TestTheObserverGetsJSONWhenItNeedsIt(t *testing.T) {

@@ -2,8 +2,10 @@ package handler
 
 import (
 	"context"
+	"errors"
 	"strconv"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -307,6 +309,49 @@ func TestOwnerOfAKindThatIsNotServedYetIsSkippedUntilItIs(t *testing.T) {
 	m.Add(schema.GroupVersionKind{Group: "apps", Version: "v1", Kind: "ReplicaSet"}, meta.RESTScopeNamespace)
 	if diff := cmp.Diff(added{0: {"ns/a"}}, heard(create)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// unsteady is a mapper whose first answers are errors, as those of one that cannot reach the API server.
+type unsteady struct {
+	meta.RESTMapper
+	failures int
+}
+
+func (u *unsteady) RESTMapping(gk schema.GroupKind, versions ...string) (*meta.RESTMapping, error) {
+	if u.failures > 0 {
+		u.failures--
+		return nil, errors.New("connection refused")
+	}
+	return u.RESTMapper.RESTMapping(gk, versions...)
+}
+
+func TestNoEventIsLostWhileTheScopeOfOwnersCannotBeAskedFor(t *testing.T) {
+	e := event.DeleteEvent{Object: pod("web", "1", rs("v1", "a", true))}
+	for name, test := range map[string]struct {
+		failures int
+		within   time.Duration // that the event's context ends
+		want     added
+	}{
+		"for a moment": {failures: 5, within: time.Hour, want: added{0: {"ns/a"}}},
+		"for long":     {failures: 1 << 30, within: time.Hour, want: added{}},
+		"to the end":   {failures: 1 << 30, within: time.Second, want: added{}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				h := EnqueueRequestForOwner(clientgoscheme.Scheme, &unsteady{mapper(), test.failures}, replicaSet())
+				ctx, cancel := context.WithTimeout(t.Context(), test.within)
+				defer cancel()
+				begin := time.Now()
+				got := heard(func(q workqueue.TypedRateLimitingInterface[reconcile.Request]) { h.Delete(ctx, e, q) })
+				if diff := cmp.Diff(test.want, got); diff != "" {
+					t.Errorf("(-want +got):\n%s", diff)
+				}
+				if took := time.Since(begin); took > min(test.within, 2*ownerPatience) {
+					t.Errorf("the events that follow had to wait for %s", took)
+				}
+			})
+		})
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sync/atomic"
+	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -40,7 +41,8 @@ func EnqueueRequestForOwner(scheme *runtime.Scheme, mapper meta.RESTMapper, owne
 // TypedEnqueueRequestForOwner returns a handler that asks for the owners of the type of ownerType that the
 // object has. Because of an update it asks for those before and for those after.
 //
-// Owners of any version of the type count. mapper is asked, once, whether they live in namespaces.
+// Owners of any version of the type count. mapper is asked, until it answers once, whether they live in namespaces; while it
+// cannot, events wait for up to a minute each.
 //
 // It panics where scheme does not know ownerType.
 func TypedEnqueueRequestForOwner[object client.Object](scheme *runtime.Scheme, mapper meta.RESTMapper, ownerType client.Object, opts ...OwnerOption) TypedEventHandler[object, reconcile.Request] {
@@ -81,7 +83,7 @@ func (o *owners) requests(ctx context.Context, obj client.Object) []reconcile.Re
 		if ref.Kind != o.kind.Kind || gv.Group != o.kind.Group {
 			continue
 		}
-		scope, err := o.scopeOf()
+		scope, err := o.scopeOf(ctx)
 		if err != nil {
 			log.FromContext(ctx).Error(err, "Owner cannot be reconciled", "kind", o.kind, "owner", ref.Name)
 			return nil
@@ -105,15 +107,35 @@ func (o *owners) references(obj client.Object) []metav1.OwnerReference {
 	return nil
 }
 
-func (o *owners) scopeOf() (meta.RESTScopeName, error) {
-	if known := o.scope.Load(); known != nil {
-		return *known, nil
+// An event waits for the mapper's answer, as long as the API server cannot be asked, for ownerPatience at most. It would be lost
+// otherwise.
+const (
+	ownerPatience   = time.Minute
+	firstOwnerPause = 50 * time.Millisecond
+	longOwnerPause  = time.Second
+)
+
+// scopeOf asks until there is an answer; that there is no such kind is one.
+func (o *owners) scopeOf(ctx context.Context) (meta.RESTScopeName, error) {
+	begun := time.Now()
+	for pause := firstOwnerPause; ; pause = min(2*pause, longOwnerPause) {
+		if known := o.scope.Load(); known != nil {
+			return *known, nil
+		}
+		mapping, err := meta.ToRESTMapperWithContext(o.mapper).RESTMappingWithContext(ctx, o.kind.GroupKind(), o.kind.Version)
+		if err == nil {
+			scope := mapping.Scope.Name()
+			o.scope.Store(&scope)
+			return scope, nil
+		}
+		err = fmt.Errorf("%s: %w", o.kind, err)
+		if meta.IsNoMatchError(err) || time.Since(begun) > ownerPatience {
+			return "", err
+		}
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+			return "", err
+		}
 	}
-	mapping, err := o.mapper.RESTMapping(o.kind.GroupKind(), o.kind.Version)
-	if err != nil {
-		return "", fmt.Errorf("%s: %w", o.kind, err)
-	}
-	scope := mapping.Scope.Name()
-	o.scope.Store(&scope)
-	return scope, nil
 }

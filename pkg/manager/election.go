@@ -29,6 +29,7 @@ func (m *manager) runElection(base context.Context) (*candidacy, error) {
 		RenewDeadline: *m.options.RenewDeadline,
 		RetryPeriod:   *m.options.RetryPeriod,
 		Release:       m.options.LeaderElectionReleaseOnCancel,
+		Ended:         m.leading.isIdle,
 		Won:           func() { close(c.won) },
 		AwaitRelease:  m.awaitRelease,
 	})

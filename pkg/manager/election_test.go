@@ -182,6 +182,36 @@ func TestLeadershipIsHandedOver(t *testing.T) {
 	}
 }
 
+func TestALeadershipThatIsStillMadeUseOfIsNotGivenBack(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		shared := newLease()
+		over := make(chan struct{})
+		first := candidate(t, shared.lock("first"), true, RunnableFunc(func(context.Context) error {
+			<-over // whatever its context says
+			return nil
+		}))
+		grace := time.Second
+		first.options.GracefulShutdownTimeout = &grace
+		second := candidate(t, shared.lock("second"), true)
+		stopFirst := started(first)
+		<-first.Elected()
+		stopSecond := started(second)
+		time.Sleep(time.Minute)
+		if err := stopFirst(); err == nil {
+			t.Error("nothing was said of the runnable that still runs")
+		}
+		begin := time.Now()
+		<-second.Elected()
+		if took := time.Since(begin); took < 12*time.Second {
+			t.Errorf("another leads after %s, beside what still runs", took)
+		}
+		close(over)
+		if err := stopSecond(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 // Candidates who are told at the same moment compete as ever, and those who lose wait for the next release.
 func TestOneOfManyLeadsAfterARelease(t *testing.T) {
 	inBubble(t, func(t *testing.T) {

@@ -116,6 +116,16 @@ func (g *group) closeIfIdle() {
 	}
 }
 
+// isIdle says whether the group is stopped and nothing runs.
+func (g *group) isIdle() bool {
+	select {
+	case <-g.idle:
+		return true
+	default:
+		return false
+	}
+}
+
 // members returns the runnables that wait or run.
 func (g *group) members() []Runnable {
 	g.mu.Lock()

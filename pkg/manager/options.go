@@ -78,7 +78,8 @@ type Options struct {
 	// LeaderElectionReleaseOnCancel gives the leadership up when the manager
 	// has stopped, so that the next leader need not wait for LeaseDuration: it takes over at once where it may
 	// watch the lease (verb watch of leases, as in the roles that operators come with), or else at its next try. It is
-	// safe only if the process exits as soon as Start returns.
+	// safe only if the process exits as soon as Start returns. While a runnable of the leader outlasts
+	// GracefulShutdownTimeout, the leadership is not given up, and runs out.
 	LeaderElectionReleaseOnCancel bool
 
 	// LeaderElectionLabels are put on the lock by the replica that holds it.

@@ -18,7 +18,7 @@ import (
 // jitter is by how much of itself a candidate's pause between two tries is longer at most, so that candidates do not keep in step.
 const jitter = 1.2
 
-// Options set up an Elector. All but AwaitRelease, Won and Release are required.
+// Options set up an Elector. All but AwaitRelease, Won, Release and Ended are required.
 type Options struct {
 	// Lock is what the candidates compete for.
 	Lock resourcelock.Interface
@@ -32,8 +32,11 @@ type Options struct {
 	// RetryPeriod is the time between two tries.
 	RetryPeriod time.Duration
 
-	// Release gives the lock back when Run ends; what the lock protects must have ended by then.
+	// Release gives the lock back when Run's context ends. A lock whose leadership was lost is not given back.
 	Release bool
+	// Ended says, when Run's context has ended, whether what the lock protects has ended too: without that it is not given back. Nil
+	// means that it always has.
+	Ended func() bool
 	// Won is called, once, when the elector leads. It must not block.
 	Won func()
 	// AwaitRelease calls its function when the lock may be free, until its context ends: the candidate then tries at once. It runs beside
@@ -66,6 +69,9 @@ func New(o Options) (*Elector, error) {
 	if o.Won == nil {
 		o.Won = func() {}
 	}
+	if o.Ended == nil {
+		o.Ended = func() bool { return true }
+	}
 	status.WithLabelValues(o.Name).Set(0)
 	return &Elector{Options: o}, nil
 }
@@ -87,7 +93,8 @@ func (e *Elector) Run(ctx context.Context) {
 	if ctx.Err() == nil {
 		logger.Info("Failed to renew lease", "lock", e.Lock.Describe(), "err", err)
 	}
-	if e.Release {
+	// Who has lost the lead has stopped nothing yet that the lock protects: others are to wait until the record has run out.
+	if e.Release && ctx.Err() != nil && e.Ended() {
 		releasing, cancel := context.WithTimeout(context.WithoutCancel(ctx), e.RenewDeadline)
 		defer cancel()
 		if err := e.release(releasing); err != nil {

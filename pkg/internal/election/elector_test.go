@@ -26,6 +26,9 @@ type lease struct {
 	record  *resourcelock.LeaderElectionRecord
 	version int
 	err     error // of all requests, if any
+	hangs   bool  // requests take until their contexts end
+	refused error // of updates, if any
+	freed   int   // how often it was to be given back
 }
 
 // change does what somebody else does to the lease.
@@ -53,7 +56,22 @@ type lock struct {
 	events []string
 }
 
-func (l *lock) Get(context.Context) (*resourcelock.LeaderElectionRecord, []byte, error) {
+// reached returns an error if the lease cannot be reached.
+func (l *lock) reached(ctx context.Context) error {
+	l.mu.Lock()
+	hangs := l.hangs
+	l.mu.Unlock()
+	if hangs {
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	return nil
+}
+
+func (l *lock) Get(ctx context.Context) (*resourcelock.LeaderElectionRecord, []byte, error) {
+	if err := l.reached(ctx); err != nil {
+		return nil, nil, err
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.err != nil {
@@ -77,9 +95,18 @@ func (l *lock) Create(_ context.Context, record resourcelock.LeaderElectionRecor
 	return l.put(record)
 }
 
-func (l *lock) Update(_ context.Context, record resourcelock.LeaderElectionRecord) error {
+func (l *lock) Update(ctx context.Context, record resourcelock.LeaderElectionRecord) error {
+	if err := l.reached(ctx); err != nil {
+		return err
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if record.HolderIdentity == "" {
+		l.freed++
+	}
+	if l.refused != nil {
+		return l.refused
+	}
 	if l.record == nil {
 		return apierrors.NewNotFound(leases, "lease")
 	}
@@ -219,22 +246,36 @@ func TestClocksOfOthersAreNotBelieved(t *testing.T) {
 
 // Others wait for 15 s after the last renewal that they have seen.
 func TestALeaderThatCannotRenewGivesUpBeforeOthersFollow(t *testing.T) {
-	for name, deadline := range map[string]time.Duration{"usual times": 10 * time.Second, "a deadline near the lease's duration": 14900 * time.Millisecond} {
+	usual, refused := 10*time.Second, func(l *lease) { l.err = errors.New("connection refused") }
+	for name, test := range map[string]struct {
+		deadline time.Duration
+		release  bool
+		outage   func(*lease)
+	}{
+		"usual times":                          {deadline: usual, outage: refused},
+		"a deadline near the lease's duration": {deadline: 14900 * time.Millisecond, outage: refused},
+		"requests that hang":                   {deadline: usual, outage: func(l *lease) { l.hangs = true }},
+		"requests that hang, and a release":    {deadline: usual, release: true, outage: func(l *lease) { l.hangs = true }},
+		"updates that are refused":             {deadline: usual, release: true, outage: func(l *lease) { l.refused = errors.New("forbidden") }},
+	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				l := &lease{}
-				c := start(t, l, "first", func(o *Options) { o.RenewDeadline = deadline })
+				c := start(t, l, "first", func(o *Options) { o.RenewDeadline, o.Release = test.deadline, test.release })
 				<-c.won
 				time.Sleep(time.Minute)
 				synctest.Wait()
 				renewed := l.now().RenewTime
-				l.change(func() { l.err = errors.New("connection refused") })
+				l.change(func() { test.outage(l) })
 				<-c.ended
 				if late := time.Since(renewed.Time); late < 10*time.Second || late > 15*time.Second {
 					t.Errorf("it gave up %s after the last renewal", late)
 				}
 				if c.leads(t) {
 					t.Error("the metric says that it leads")
+				}
+				if l.freed > 0 {
+					t.Error("the lock was given back, and nobody had stopped what it protects")
 				}
 			})
 		})
