@@ -34,7 +34,8 @@ func TestBadInputGetsOneSentenceAndANonZeroExit(t *testing.T) {
 		args []string
 		want string
 	}{
-		{"unknown command", []string{"clutser"}, "not a command"},
+		{"unknown command", []string{"clutser"}, "not a command of operon: did you mean cluster?"},
+		{"help of none", []string{"help", "depoly"}, "did you mean deploy?"},
 		{"unknown flag", []string{"cluster", "--colour"}, "unknown flag: --colour"},
 		{"argument", []string{"cluster", "dev"}, "takes no arguments"},
 		{"unknown shell", []string{"completion", "tcsh"}, "take bash, zsh, fish or powershell"},
@@ -88,7 +89,8 @@ func TestResultsThatCannotBePrintedAreAFailure(t *testing.T) {
 	for _, args := range [][]string{
 		{"--help"}, {"help", "create"}, {"create", "api", "--help"}, {"version"}, {"version", "-o", "json"}, {"completion", "fish"},
 		{"setup-envtest", "list"}, {"init", "--repo", "example.com/x"}, {"create", "api", "--group", "g", "--version", "v1", "--kind", "Kind"},
-		{"generate", "--show"},
+		{"generate", "--show"}, {"kubectl", "version", "--client"}, {"kubectl", "kustomize"}, {"kubectl", "create", "--help"},
+		{"kustomize", "version"}, {"kustomize", "build"}, {"kustomize", "--help"},
 	} {
 		t.Run(strings.Join(args, " "), func(t *testing.T) {
 			dir := t.TempDir()
@@ -98,6 +100,9 @@ func TestResultsThatCannotBePrintedAreAFailure(t *testing.T) {
 				if out, err := project.CombinedOutput(); err != nil {
 					t.Fatalf("init: %v\n%s", err, out)
 				}
+			}
+			if err := os.WriteFile(filepath.Join(dir, "kustomization.yaml"), []byte("configMapGenerator:\n- name: c\n"), 0o644); err != nil {
+				t.Fatal(err)
 			}
 			cmd := exec.CommandContext(t.Context(), binary, args...)
 			var stderr bytes.Buffer

@@ -23,6 +23,7 @@ var flagValues = map[string]cobra.CompletionFunc{
 	"certificates": cobra.FixedCompletions([]string{"cert-manager", "manager"}, cobra.ShellCompDirectiveNoFileComp),
 	"license":      cobra.FixedCompletions([]string{"apache2", "copyright", "none"}, cobra.ShellCompDirectiveNoFileComp),
 	"output":       cobra.FixedCompletions([]string{"text", "json"}, cobra.ShellCompDirectiveNoFileComp),
+	"print":        cobra.FixedCompletions([]string{"overview", "path", "env"}, cobra.ShellCompDirectiveNoFileComp),
 	"platform":     listed(cobra.FixedCompletions([]string{"linux/amd64", "linux/arm64"}, cobra.ShellCompDirectiveNoFileComp)),
 	"context":      completeContexts,
 	"group":        fromProject(func(r *project.Resource) string { return r.Group }),
@@ -37,7 +38,7 @@ func addCompletions(cmd *cobra.Command) {
 	for _, sub := range cmd.Commands() {
 		addCompletions(sub)
 	}
-	cmd.Flags().VisitAll(func(flag *pflag.Flag) {
+	offer := func(flag *pflag.Flag) {
 		values := flagValues[flag.Name]
 		if flag.Value.Type() == "string" && values == nil && !strings.Contains(flag.Usage, "file") && !strings.Contains(flag.Usage, "directory") && !strings.Contains(flag.Usage, "checkout") {
 			values = cobra.NoFileCompletions
@@ -46,7 +47,12 @@ func addCompletions(cmd *cobra.Command) {
 			// The error says that the flag has one already.
 			_ = cmd.RegisterFlagCompletionFunc(flag.Name, values)
 		}
-	})
+		if len(os.Args) > 1 && strings.HasPrefix(os.Args[1], cobra.ShellCompRequestCmd) {
+			flag.Usage = strings.ReplaceAll(flag.Usage, "`", "") // which mark the name of the value, for the help alone
+		}
+	}
+	cmd.Flags().VisitAll(offer)
+	cmd.PersistentFlags().VisitAll(offer)
 	if !cmd.HasSubCommands() && cmd.ValidArgsFunction == nil && !cmd.DisableFlagParsing {
 		cmd.ValidArgsFunction = cobra.NoFileCompletions
 	}
@@ -95,13 +101,14 @@ func completeContexts(cmd *cobra.Command, _ []string, _ string) ([]string, cobra
 	return slices.Sorted(maps.Keys(config.Contexts)), cobra.ShellCompDirectiveNoFileComp
 }
 
-// completeKubectl asks kubectl itself, in a process of its own.
-func completeKubectl(cmd *cobra.Command, args []string, toComplete string) ([]string, cobra.ShellCompDirective) {
+// completeProgram asks a program that the binary stands in for, in a process of its own.
+func completeProgram(cmd *cobra.Command, args []string, toComplete string) ([]string, cobra.ShellCompDirective) {
 	operon, err := os.Executable()
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveError
 	}
-	out, err := exec.CommandContext(cmd.Context(), operon, slices.Concat([]string{"kubectl", cobra.ShellCompRequestCmd}, args, []string{toComplete})...).Output()
+	asked := slices.Concat([]string{cmd.Name(), cobra.ShellCompRequestCmd}, args, []string{toComplete})
+	out, err := exec.CommandContext(cmd.Context(), operon, asked...).Output()
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveError
 	}

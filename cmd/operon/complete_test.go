@@ -45,6 +45,9 @@ func TestShellsAreOfferedWhatFits(t *testing.T) {
 		{"install ", ""},
 		{"completion ", "bash fish powershell zsh"},
 		{"kubectl api-res", "api-resources"},
+		{"kustomize bui", "build"},
+		{"setup-envtest use -p ", "overview path env"},
+		{"deploy --con", "--container --context"},
 	} {
 		t.Run(tt.line, func(t *testing.T) {
 			cmd := exec.CommandContext(t.Context(), binary, append([]string{"__complete"}, strings.Split(tt.line, " ")...)...)
@@ -62,6 +65,9 @@ func TestShellsAreOfferedWhatFits(t *testing.T) {
 			}
 			if diff := cmp.Diff(strings.Fields(tt.want), offered); diff != "" && len(tt.want)+len(offered) > 0 {
 				t.Errorf("-want +got\n%s", diff)
+			}
+			if strings.Contains(string(out), "`") {
+				t.Errorf("the marks of a value's name are shown: %s", out)
 			}
 			// 4: no files beside it.
 			if directive := lines[len(lines)-1]; directive != ":4" {

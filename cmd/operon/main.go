@@ -68,11 +68,18 @@ func execute(cmd *cobra.Command) error {
 func programs(name string) func(args []string) error {
 	switch name {
 	case "kubectl":
-		return func(args []string) error { kubectl.Run(args); return nil }
+		return func(args []string) error {
+			out := resultsOf(os.Stdout)
+			kubectl.Run(args, out.writer())
+			return out.end(nil)
+		}
 	case "controller-gen":
 		return func(args []string) error { os.Exit(generators.End(args, admit.Judge)); return nil }
 	case "kustomize":
-		return func(args []string) error { return kustomize.Run(context.Background(), args) }
+		return func(args []string) error {
+			out := resultsOf(os.Stdout)
+			return out.end(out.collect(func() error { return kustomize.Run(context.Background(), args) }))
+		}
 	}
 	if run := standalone.Program(name); run != nil {
 		return func(args []string) error { run(args); return nil }
@@ -130,13 +137,15 @@ func newCommand() *cobra.Command {
 		Example:       examples,
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		Args: func(_ *cobra.Command, args []string) error {
+		Args: func(root *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return fmt.Errorf("%q is not a command of operon: operon --help lists them", args[0])
+				return noCommand(root, args[0])
 			}
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+
+		SuggestionsMinimumDistance: 2,
 	}
 	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		if value := (*pflag.InvalidValueError)(nil); errors.As(err, &value) {
@@ -161,6 +170,15 @@ func newCommand() *cobra.Command {
 	refuseUnknown(cmd)
 	addCompletions(cmd)
 	return cmd
+}
+
+// noCommand says that the root command has no verb of that name, and which one may have been meant.
+func noCommand(root *cobra.Command, name string) error {
+	meant := ""
+	if near := root.SuggestionsFor(name); len(near) > 0 {
+		meant = "did you mean " + strings.Join(near, " or ") + "? "
+	}
+	return fmt.Errorf("%q is not a command of operon: %soperon --help lists them", name, meant)
 }
 
 // takes says what a flag of a type wants.
@@ -196,7 +214,7 @@ func refuseUnknown(root *cobra.Command) {
 			cmd.Run, cmd.RunE = nil, func(_ *cobra.Command, args []string) error {
 				about, rest, err := root.Find(args)
 				if err != nil || len(rest) > 0 {
-					return fmt.Errorf("%q is not a command of operon: operon --help lists them", strings.Join(args, " "))
+					return noCommand(root, strings.Join(args, " "))
 				}
 				about.InitDefaultHelpFlag()
 				return about.Help()
@@ -222,8 +240,8 @@ func standIn(name, short string) *cobra.Command {
 		DisableFlagParsing: true,
 		RunE:               func(_ *cobra.Command, args []string) error { return programs(name)(args) },
 	}
-	if name == "kubectl" {
-		cmd.ValidArgsFunction = completeKubectl
+	if name != "controller-gen" { // which knows nothing of shells
+		cmd.ValidArgsFunction = completeProgram
 	}
 	return cmd
 }

@@ -28,6 +28,40 @@ func resultsOf(file *os.File) *results {
 	return &results{to: file}
 }
 
+// writer is where a program that takes a writer is to write.
+func (r *results) writer() io.Writer {
+	if r == nil {
+		return os.Stdout
+	}
+	return r
+}
+
+// collect runs a program that takes no writer: what it writes to os.Stdout comes here. Its error is the program's.
+func (r *results) collect(program func() error) error {
+	if r == nil {
+		return program()
+	}
+	from, to, err := os.Pipe()
+	if err != nil {
+		return err
+	}
+	stdout := os.Stdout
+	os.Stdout = to
+	copied := make(chan struct{})
+	go func() {
+		defer close(copied)
+		if _, err := io.Copy(r, from); err != nil {
+			_, _ = io.Copy(io.Discard, from) // so that the program does not wait
+		}
+	}()
+	err = program()
+	os.Stdout = stdout
+	_ = to.Close()
+	<-copied
+	_ = from.Close()
+	return err
+}
+
 func (r *results) Write(text []byte) (int, error) {
 	n, err := r.to.Write(text)
 	if err != nil {

@@ -9,11 +9,17 @@ import (
 	"strings"
 )
 
-// Check returns an error where settings of a person's own keep go from building the package pkg in the directory dir: a workspace, the way modules
-// are found, flags. It says the way out, for which what go says has to be translated. Env is the environment; nil means that of this process. What is
-// wrong with the code is for the build to say.
+// Check returns an error where pkg is no program, or where settings of a person's own keep go from building it in the directory dir: a
+// workspace, the way modules are found, flags. It says the way out, for which what go says has to be translated. Env is the environment; nil
+// means that of this process. What is wrong with the code is for the build to say.
 func Check(ctx context.Context, dir, pkg string, env []string) error {
-	_, said, err := goSays(ctx, dir, env, "list", "-f", "{{.Name}}", pkg)
+	names, said, err := goSays(ctx, dir, env, "list", "-f", "{{.Name}}", pkg)
+	switch found := strings.Fields(names); {
+	case err == nil && len(found) > 1:
+		return fmt.Errorf("%s is %d packages: name the one that is the program", pkg, len(found))
+	case err == nil && len(found) == 1 && found[0] != "main":
+		return fmt.Errorf("%s is package %s, which is no program: name the directory of a package main", pkg, found[0])
+	}
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) || said == "" {
 		return err

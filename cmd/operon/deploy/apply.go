@@ -119,6 +119,7 @@ func (d *Deployer) known(objects []*unstructured.Unstructured) error {
 		}
 	}
 	var unknown []string
+	without := ""
 	for _, object := range objects {
 		gvk := object.GroupVersionKind()
 		if defined[gvk.GroupKind()] {
@@ -127,13 +128,16 @@ func (d *Deployer) known(objects []*unstructured.Unstructured) error {
 		_, err := d.client.RESTMapper().RESTMapping(gvk.GroupKind(), gvk.Version)
 		if meta.IsNoMatchError(err) {
 			unknown = append(unknown, fmt.Sprintf("%s (%s)", describe(object), object.GetAPIVersion()))
+			if gvk.Group == "cert-manager.io" {
+				without = "; webhooks do without cert-manager where operon create webhook made them with --certificates manager"
+			}
 		} else if err != nil {
 			return fmt.Errorf("what the API server serves: %w", err)
 		}
 	}
 	if len(unknown) > 0 {
-		return fmt.Errorf("the cluster does not know the kind of %s: install what defines it there (cert-manager and the Prometheus operator are the usual ones), or take it out of the kustomization; nothing was applied",
-			strings.Join(unknown, ", "))
+		return fmt.Errorf("the cluster does not know the kind of %s: install what defines it there (cert-manager and the Prometheus operator are the usual ones), or take it out of the kustomization%s; nothing was applied",
+			strings.Join(unknown, ", "), without)
 	}
 	return nil
 }

@@ -164,7 +164,15 @@ func (v verb) run(cmd *cobra.Command, f *flags) error {
 	} else {
 		err = deployer.Apply(ctx, set, objects, f.apply)
 	}
-	return errors.Join(err, report.Close(err != nil))
+	return errors.Join(ended(ctx, err), report.Close(err != nil))
+}
+
+// ended gives a request that the end of ctx broke off the reason for that end, and the way out. Waits give the reason themselves.
+func ended(ctx context.Context, err error) error {
+	if !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, context.Canceled) || ctx.Err() == nil {
+		return err
+	}
+	return fmt.Errorf("%w before all of it was done: what is done stays, and the same command goes on from there", context.Cause(ctx))
 }
 
 // tree returns the project's name and the directory of the verb's kustomization.

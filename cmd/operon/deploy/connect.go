@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net"
 	"net/url"
+	"os"
 	"strings"
 	"time"
 
@@ -126,6 +127,9 @@ func configFor(kubeconfig, context string) clientcmd.ClientConfig {
 func load(kubeconfig, context string) (*rest.Config, error) {
 	config, err := configFor(kubeconfig, context).ClientConfig()
 	switch {
+	case clientcmd.IsEmptyConfig(err) && os.Getenv(clientcmd.RecommendedConfigPathEnvVar) != "":
+		return nil, fmt.Errorf("no cluster to talk to: %s names %s, which is not there or names no cluster; `operon cluster` starts one and prints its own",
+			clientcmd.RecommendedConfigPathEnvVar, os.Getenv(clientcmd.RecommendedConfigPathEnvVar))
 	case clientcmd.IsEmptyConfig(err):
 		return nil, fmt.Errorf("no cluster to talk to: set KUBECONFIG or --kubeconfig; `operon cluster` starts one and prints its own")
 	case err != nil && context != "" && strings.Contains(err.Error(), "does not exist"):

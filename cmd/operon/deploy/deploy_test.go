@@ -323,8 +323,8 @@ func TestNothingIsAppliedWhenAKindIsUnknown(t *testing.T) {
 		"config/default/issuer.yaml":        "apiVersion: cert-manager.io/v1\nkind: Issuer\nmetadata: {name: selfsigned, namespace: unknown-system}\n",
 	})
 	_, err := operon(t, "deploy")
-	if err == nil || !strings.Contains(err.Error(), "Issuer unknown-system/selfsigned (cert-manager.io/v1)") {
-		t.Errorf("error %v does not name what is unknown", err)
+	if err == nil || !strings.Contains(err.Error(), "Issuer unknown-system/selfsigned (cert-manager.io/v1)") || !strings.Contains(err.Error(), "--certificates manager") {
+		t.Errorf("error %v does not name what is unknown, or how to do without it", err)
 	}
 	if exists(t, c, "Namespace", "", "unknown-system") {
 		t.Error("the namespace was created all the same")
@@ -332,7 +332,8 @@ func TestNothingIsAppliedWhenAKindIsUnknown(t *testing.T) {
 }
 
 func TestBadInputIsOneSentenceWithAWayOut(t *testing.T) {
-	t.Setenv("KUBECONFIG", filepath.Join(t.TempDir(), "none"))
+	none := filepath.Join(t.TempDir(), "none")
+	t.Setenv("KUBECONFIG", none)
 	t.Setenv("HOME", t.TempDir())
 	outside := t.TempDir()
 	inside := projectDir(t, "bad", map[string]string{
@@ -351,8 +352,8 @@ func TestBadInputIsOneSentenceWithAWayOut(t *testing.T) {
 		{inside, []string{"install"}, "operon deploy takes the whole operator"},
 		{inside, []string{"deploy"}, "missing.yaml"},
 		{inside, []string{"deploy", "--dir", "config/none"}, "no kustomization.yaml there"},
-		{inside, []string{"deploy", "--dir", "config/good"}, "set KUBECONFIG or --kubeconfig"},
-		{inside, []string{"deploy", "--dir", "config/good", "--image", "app:v1"}, `no Deployment of the tree has a container "manager"`},
+		{inside, []string{"deploy", "--dir", "config/good"}, "KUBECONFIG names " + none},
+		{inside, []string{"deploy", "--dir", "config/good", "--image", "app:v1"}, `no Deployment of the tree has a container "manager" to run app:v1: name its container with --container`},
 		{inside, []string{"deploy", "--dir", "config/good", "--image", "bad image"}, "has a space in its name"},
 		{inside, []string{"deploy", "--dir", "config/good", "--kubeconfig", "nowhere"}, "nowhere"},
 		{inside, []string{"deploy", "-o", "yaml"}, "text and json"},
@@ -369,6 +370,20 @@ func TestBadInputIsOneSentenceWithAWayOut(t *testing.T) {
 				t.Errorf("printed %q", out)
 			}
 		})
+	}
+}
+
+func TestTimeThatIsOverIsSaidWithTheWayOut(t *testing.T) {
+	useCluster(t, cluster(t))
+	projectDir(t, "hasty", map[string]string{
+		"config/default/kustomization.yaml": kustomization("a.yaml"),
+		"config/default/a.yaml":             configMapYAML("default", "hasty"),
+	})
+	for _, verb := range []string{"deploy", "undeploy"} {
+		_, err := operon(t, verb, "--timeout", "1ns")
+		if want := "--timeout 1ns is over before all of it was done: what is done stays"; err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", verb, err, want)
+		}
 	}
 }
 

@@ -87,7 +87,7 @@ func SetImage(objects []*unstructured.Unstructured, container, image string) err
 		}
 	}
 	if !found {
-		return fmt.Errorf("no Deployment of the tree has a container %q to run %s", container, image)
+		return fmt.Errorf("no Deployment of the tree has a container %q to run %s: name its container with --container", container, image)
 	}
 	return nil
 }

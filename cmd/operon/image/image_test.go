@@ -357,7 +357,11 @@ func TestWrongInputIsOneSentenceAndLeavesWhatWasThere(t *testing.T) {
 	if err := os.MkdirAll("precious/data", 0o777); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile("cmd/main.go", []byte("package main\n\nfunc main() { undefined() }\n"), 0o666); err != nil {
+	if err := errors.Join(
+		os.WriteFile("cmd/main.go", []byte("package main\n\nfunc main() { undefined() }\n"), 0o666),
+		os.Mkdir("api", 0o777),
+		os.WriteFile("api/api.go", []byte("package v1\n"), 0o666),
+	); err != nil {
 		t.Fatal(err)
 	}
 	server := httptest.NewServer(nil)
@@ -402,6 +406,8 @@ func TestWrongInputIsOneSentenceAndLeavesWhatWasThere(t *testing.T) {
 		{dir, []string{"build", "--layout", "precious"}, "holds something"},
 		{dir, []string{"build", "--tarball", "x.tar"}, "choose it with --platform"},
 		{dir, []string{"build", "--package", "./none"}, "does not compile"},
+		{dir, []string{"build", "--package", "./api"}, "./api is package v1, which is no program"},
+		{dir, []string{"build", "--package", "./..."}, "name the one that is the program"},
 		// Before it is found that nothing compiles.
 		{dir, []string{"build", "--platform", host, "--base", strings.TrimPrefix(server.URL, "http://") + "/base"}, "see that --base names one"},
 		{dir, []string{"build", "now"}, `"now" is not one`},

@@ -78,8 +78,11 @@ Until Operon is published, go.mod replaces it with the checkout that this comman
 			if err := checkPlugins(cmd); err != nil {
 				return err
 			}
-			set, _, err := initProject(dir, opts)
+			set, p, err := initProject(dir, opts)
 			if err != nil {
+				return err
+			}
+			if err := layout.CheckNewProjectName(p.ProjectName); err != nil {
 				return err
 			}
 			if err := commit(cmd, set); err != nil {
@@ -93,7 +96,7 @@ Until Operon is published, go.mod replaces it with the checkout that this comman
 	f := what.flags
 	f.StringVar(&opts.domain, "domain", "my.domain", "what the API groups end in: a DNS name that is yours")
 	f.StringVar(&opts.repo, "repo", "", "path of the Go module (default: that of go.mod, or the place below GOPATH)")
-	f.StringVar(&opts.projectName, "project-name", "", "prefix of the names of what is deployed (default: the directory's name)")
+	f.StringVar(&opts.projectName, "project-name", "", "prefix of the names of what is deployed, 28 characters at most (default: the directory's name)")
 	f = how.flags
 	f.StringVar(&opts.owner, "owner", "", "who has the copyright, in the head of Go files")
 	f.StringVar(&opts.license, "license", "apache2", "what the head of Go files says: apache2, copyright or none")
@@ -157,7 +160,7 @@ On a terminal it asks whether the types and the controller are wanted, unless fl
 			if err != nil {
 				return err
 			}
-			if err := goGet(cmd, p.Root(), r); err != nil {
+			if err := goGet(cmd, set, r); err != nil {
 				return err
 			}
 			names, edit := layout.Of(p, r), []string{}
@@ -233,7 +236,7 @@ The first webhook of a project settles who makes the certificate of all of them:
 			if err != nil {
 				return err
 			}
-			if err := goGet(cmd, p.Root(), r); err != nil {
+			if err := goGet(cmd, set, r); err != nil {
 				return err
 			}
 			next := "Next: write what the webhooks do in " + layout.Of(p, r).WebhookFile() + ", then make test; make run"
@@ -357,6 +360,10 @@ internal/webhook/GROUP/VERSION. What is there stays where it is, and goes on wor
 			}
 			set, err := editProject(p, opts)
 			if err != nil {
+				return err
+			}
+			if len(set.Changes()) == 0 {
+				_, err := fmt.Fprintln(cmd.OutOrStdout(), "The project is so already: there is nothing to change.")
 				return err
 			}
 			return commit(cmd, set)

@@ -119,6 +119,17 @@ func createWebhook(p *project.Project, opts webhookOptions) (*fileset.Set, *proj
 			return nil, nil, fmt.Errorf("version %s of %s is the hub of its conversions already: add spokes to that one", other.Version, r.Kind)
 		}
 	}
+	// Nothing that is there is replaced, whatever --force says.
+	set := fileset.New(p.Root(), false)
+	s, err := subjectOf(set, p, r)
+	if err != nil {
+		return nil, nil, err
+	}
+	s.templates = opts.templates
+	certificates, err := chooseCertificates(set, s.Runtime.Path, opts.certificates)
+	if err != nil {
+		return nil, nil, err
+	}
 	isNew := opts.defaulting && !w.Defaulting || opts.validation && !w.Validation || opts.conversion && (!w.Conversion || len(newSpokes) > 0)
 	if !isNew && !opts.force {
 		return nil, nil, fmt.Errorf("%s has these webhooks already: --force adds what is missing of them, and overwrites nothing", opts.gvk)
@@ -130,17 +141,6 @@ func createWebhook(p *project.Project, opts webhookOptions) (*fileset.Set, *proj
 	r.Webhooks = w
 	if !known {
 		p.Add(r)
-	}
-	// Nothing that is there is replaced, whatever --force says.
-	set := fileset.New(p.Root(), false)
-	s, err := subjectOf(set, p, r)
-	if err != nil {
-		return nil, nil, err
-	}
-	s.templates = opts.templates
-	certificates, err := chooseCertificates(set, s.Runtime.Path, opts.certificates)
-	if err != nil {
-		return nil, nil, err
 	}
 	data := &webhookData{subject: s, ManagerMakes: certificates == byManager}
 	if opts.conversion {

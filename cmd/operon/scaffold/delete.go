@@ -2,6 +2,10 @@ package scaffold
 
 import (
 	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -202,12 +206,12 @@ func (rm *removal) suite(data *apiData) error {
 		return len(n.ControllerNames()) > 0 && n.ControllerDir() == s.ControllerDir()
 	})
 	samePackage := others(func(n layout.Names) bool { return n.APIPath() == s.APIPath() })
-	if s.Core || samePackage || rm.needTypes || !rm.set.Exists(s.ControllerSuite()) {
+	if rm.needTypes || !rm.set.Exists(s.ControllerSuite()) || inDir && (s.Core || samePackage) {
 		return nil
 	}
 	if err := rm.edit(s.ControllerSuite(), func(src string) (string, error) {
 		alias, ok := splice.ImportName(src, s.APIPath())
-		if !ok {
+		if !ok || s.Core {
 			return src, nil
 		}
 		src, err := splice.RemoveStatement(src, alias+".AddToScheme(")
@@ -218,8 +222,21 @@ func (rm *removal) suite(data *apiData) error {
 	}); err != nil || inDir {
 		return err
 	}
+	if !rm.force && rm.testsBeside(s.ControllerSuite()) {
+		rm.kept = append(rm.kept, s.ControllerSuite())
+		return nil
+	}
 	_, err := rm.file(s.ControllerSuite(), "api/suite_test.go", data)
 	return err
+}
+
+// testsBeside reports whether tests that stay are in the directory of a file.
+func (rm *removal) testsBeside(file string) bool {
+	beside, err := os.ReadDir(filepath.Join(rm.set.Root(), filepath.FromSlash(path.Dir(file))))
+	return err == nil && slices.ContainsFunc(beside, func(entry fs.DirEntry) bool {
+		name := path.Join(path.Dir(file), entry.Name())
+		return strings.HasSuffix(name, "_test.go") && name != file && rm.set.Exists(name)
+	})
 }
 
 // types takes out a kind's types, and what config has for them. They stay as long as something needs them that stays.
@@ -392,7 +409,12 @@ func deleteWebhook(p *project.Project, opts deleteOptions) (*removal, error) {
 		return nil, err
 	}
 	if err := rm.edit(main, func(src string) (string, error) {
-		src, err := splice.RemoveStatement(src, "."+data.Setup()+"(")
+		// Webhooks of another version or group have the same name in their own package.
+		alias, ok := splice.ImportName(src, s.WebhookPath())
+		if !ok {
+			return src, nil
+		}
+		src, err := splice.RemoveStatement(src, alias+"."+data.Setup()+"(")
 		if err != nil {
 			return "", err
 		}

@@ -1,9 +1,7 @@
 package scaffold
 
 import (
-	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -85,36 +83,4 @@ func runIn(ctx context.Context, dir string, stdout, stderr io.Writer, name strin
 		return fmt.Errorf("%s %s: %w", name, strings.Join(args, " "), err)
 	}
 	return nil
-}
-
-// goGet adds the module of a kind that another project has to the project's go.mod, if the user named one. It needs the network, unless
-// the module was got before.
-func goGet(cmd *cobra.Command, root string, r *project.Resource) error {
-	if r.Module == "" {
-		return nil
-	}
-	var said bytes.Buffer
-	if err := runIn(cmd.Context(), root, cmd.OutOrStdout(), &said, "go", "get", wanted(r)); err != nil {
-		if errors.Is(err, exec.ErrNotFound) {
-			return fmt.Errorf("no Go to get %s with: install Go and put its bin directory on PATH, nothing is changed", wanted(r))
-		}
-		lines := strings.Split(strings.TrimSpace(said.String()), "\n")
-		return fmt.Errorf("%w (%s): nothing is changed", err, lines[len(lines)-1])
-	}
-	_, err := said.WriteTo(cmd.ErrOrStderr())
-	return err
-}
-
-// wanted is what go is to get for a kind of another project: the package rather than the module, so that go.sum has what its own imports need
-// as well.
-func wanted(r *project.Resource) string {
-	module, version, versioned := strings.Cut(r.Module, "@")
-	switch {
-	case !strings.HasPrefix(r.Path+"/", module+"/"): // replaced, or wrong: go says so
-		return r.Module
-	case versioned:
-		return r.Path + "@" + version
-	default:
-		return r.Path
-	}
 }

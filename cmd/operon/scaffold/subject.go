@@ -112,7 +112,7 @@ func resolve(p *project.Project, g gvk, external externalAPI, own bool) (r *proj
 // checkGroups says whether a group may have types in a project.
 func checkGroups(p *project.Project, group string) error {
 	if p.MultiGroup {
-		return nil
+		return layout.CheckGroupDirectory(group)
 	}
 	for _, r := range p.Resources {
 		if r.API != nil && r.Group != group {

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"strings"
 
 	"github.com/operon-dev/operon/cmd/operon/scaffold/fileset"
 	"github.com/operon-dev/operon/cmd/operon/scaffold/splice"
@@ -45,7 +44,7 @@ type wiring[T filling] struct {
 // they would repeat.
 func wire[T filling](set *fileset.Set, template, marker, alias, path string, data T, repeats func(name string) string) error {
 	return editMain(set, alias, path, func(src, name string) (string, error) {
-		if strings.Contains(src, repeats(name)) {
+		if splice.Has(src, repeats(name)) {
 			return src, nil
 		}
 		lines, err := data.from().Render(template, wiring[T]{data, name})

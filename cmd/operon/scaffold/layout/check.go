@@ -31,6 +31,17 @@ func CheckProjectName(name string) error {
 	return nil
 }
 
+// longestName is that of what a new project deploys, without the project's name: a Service, whose name is a label of DNS.
+const longestName = "-controller-manager-metrics-service"
+
+// CheckNewProjectName says whether a name is too long for what a new project deploys.
+func CheckNewProjectName(name string) error {
+	if most := validation.DNS1123LabelMaxLength - len(longestName); len(name) > most {
+		return fmt.Errorf("%q is too long for the project's name, which the names of Services begin with: give one of %d characters at most with --project-name", name, most)
+	}
+	return nil
+}
+
 // CheckRepo says what is wrong with the path of a Go module.
 func CheckRepo(repo string) error {
 	if err := module.CheckImportPath(repo); err != nil {
@@ -49,6 +60,15 @@ func CheckGroup(group string) error {
 	}
 	if name := strings.NewReplacer("-", "", ".", "").Replace(group); token.IsKeyword(name) || name[0] <= '9' {
 		return fmt.Errorf("--group %q cannot be the name of a Go package: choose another", group)
+	}
+	return nil
+}
+
+// CheckGroupDirectory says why a group cannot have a directory of its own: Go means something else by some names.
+func CheckGroupDirectory(group string) error {
+	switch group {
+	case "internal", "main", "testdata", "vendor":
+		return fmt.Errorf("--group %q cannot have a directory of its own, since Go means something else by that name: choose another", group)
 	}
 	return nil
 }

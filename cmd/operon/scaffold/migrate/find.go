@@ -12,23 +12,34 @@ import (
 	"github.com/operon-dev/operon/cmd/operon/scaffold/project"
 )
 
-// find returns the root of the operator that a directory is in: where its PROJECT is, there or above; without one, where its go.mod is.
+// find returns the root of the operator that a directory is in: the nearest directory, there or above, that has a go.mod or a PROJECT. A module
+// below a project, which has no PROJECT of its own, is an operator of its own.
 func find(dir string) (string, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
 		return "", err
 	}
-	for _, name := range []string{project.FileName, "go.mod"} {
-		for at := dir; ; at = filepath.Dir(at) {
-			if info, err := os.Stat(filepath.Join(at, name)); err == nil && info.Mode().IsRegular() {
-				return at, nil
-			}
-			if at == filepath.Dir(at) {
-				break
+	root := above(dir, "go.mod", project.FileName)
+	if root == "" {
+		return "", errors.New("there is no PROJECT file here or above, and no go.mod: go to an operator's directory")
+	}
+	return root, nil
+}
+
+// above is the nearest directory, dir or above it, with a file of one of these names, or "".
+func above(dir string, names ...string) string {
+	for {
+		for _, name := range names {
+			if info, err := os.Stat(filepath.Join(dir, name)); err == nil && info.Mode().IsRegular() {
+				return dir
 			}
 		}
+		parent := filepath.Dir(dir)
+		if parent == dir {
+			return ""
+		}
+		dir = parent
 	}
-	return "", errors.New("there is no PROJECT file here or above, and no go.mod: go to an operator's directory")
 }
 
 // scaffolded reports whether operon's other verbs know the project in a directory, or else why they don't.
@@ -47,10 +58,13 @@ func scaffolded(root string) (ok bool, reason string) {
 	return true, ""
 }
 
-// withoutModule says why there is nothing to move where there is no go.mod.
+// withoutModule says why there is nothing to move where there is a PROJECT and no go.mod.
 func withoutModule(root string) error {
 	if p, err := project.Load(root); err == nil && len(p.Layout) > 0 && !inGo(p) {
 		return fmt.Errorf("the project is laid out as %s, which has no Go code to move: operon migrate is for operators in Go", strings.Join(p.Layout, ","))
+	}
+	if module := above(root, "go.mod"); module != "" {
+		return fmt.Errorf("the project in %s is part of the module in %s, and moves with it: run operon migrate there", root, module)
 	}
 	return errors.New("the project has no go.mod, so it is no Go module: operon migrate is for operators in Go")
 }

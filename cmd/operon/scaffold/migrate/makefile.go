@@ -84,7 +84,7 @@ var (
 )
 
 // operonTest is what a call of go test has before it, so that its suites start operon.
-const operonTest = `OPERON="$$(command -v $(OPERON))"`
+const operonTest = `OPERON="$$(realpath "$$(command -v $(OPERON))")"`
 
 // buildForAll is the recipe of docker-buildx.
 const buildForAll = "$(OPERON) build --image=$(IMG) --platform=$(PLATFORMS) --push"

@@ -96,7 +96,7 @@ test: manifests
 	source ${ENVTEST_ASSETS_DIR}/setup-envtest.sh; fetch_envtest_tools $(ENVTEST_ASSETS_DIR); setup_envtest_env $(ENVTEST_ASSETS_DIR); go test ./... -coverprofile cover.out
 `
 	got := moveMakefile(old).text
-	if !strings.Contains(got, "test: manifests\n\tOPERON=\"$$(command -v $(OPERON))\" go test ./... -coverprofile cover.out\n") || strings.Contains(got, "ASSETS") {
+	if !strings.Contains(got, "test: manifests\n\tOPERON=\"$$(realpath \"$$(command -v $(OPERON))\")\" go test ./... -coverprofile cover.out\n") || strings.Contains(got, "ASSETS") {
 		t.Errorf("%s", got)
 	}
 }

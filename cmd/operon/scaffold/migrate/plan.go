@@ -64,7 +64,7 @@ func New(ctx context.Context, root string, opts Options, say func(string)) (*Pla
 		plan.note("Makefile and test suites keep their tools, since operon's other verbs do not know the project: %s", reason)
 	}
 	mod := string(data)
-	if err := onControllerRuntime(mod); err != nil {
+	if err := onControllerRuntime(root, mod); err != nil {
 		return nil, err
 	}
 	if !opts.Force {
@@ -91,8 +91,8 @@ func New(ctx context.Context, root string, opts Options, say func(string)) (*Pla
 	return plan, nil
 }
 
-// onControllerRuntime returns an error unless a go.mod says that its module is on controller-runtime, and on that of its own name.
-func onControllerRuntime(mod string) error {
+// onControllerRuntime returns an error unless the go.mod in root says that its module is on controller-runtime, and on that of its own name.
+func onControllerRuntime(root, mod string) error {
 	file, err := gomodule.Parse(mod)
 	if err != nil {
 		return err
@@ -111,7 +111,7 @@ func onControllerRuntime(mod string) error {
 	case requires(origin.Library):
 		return ErrMigrated
 	default:
-		return fmt.Errorf("go.mod does not require %s, so there is nothing to move from", gomodule.ControllerRuntime)
+		return fmt.Errorf("the module in %s does not require %s, so there is nothing to move from: go to the directory of one that does", root, gomodule.ControllerRuntime)
 	}
 }
 

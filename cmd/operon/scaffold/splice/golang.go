@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"golang.org/x/tools/go/ast/astutil"
 )
@@ -148,7 +150,25 @@ func ImportName(src, path string) (name string, ok bool) {
 	return name, ok
 }
 
-// RemoveStatement takes out of all functions the statements that have some text in them, with the condition that they are under where nothing
+// Has reports whether a text is in src, other than at the end of a longer name: "controller.Reconciler{" is not in "shipcontroller.Reconciler{".
+func Has(src, text string) bool {
+	for at := 0; ; {
+		found := strings.Index(src[at:], text)
+		if found < 0 {
+			return false
+		}
+		at += found
+		before, _ := utf8.DecodeLastRuneInString(src[:at])
+		if first, _ := utf8.DecodeRuneInString(text); !partOfName(first) || !partOfName(before) {
+			return true
+		}
+		at += len(text)
+	}
+}
+
+func partOfName(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) }
+
+// RemoveStatement takes out of all functions the statements that have some text in them, as [Has] finds it, with the condition that they are under where nothing
 // else is: text such as "controller.MemcachedReconciler{".
 func RemoveStatement(src, text string) (string, error) {
 	for {
@@ -182,7 +202,7 @@ func RemoveStatement(src, text string) (string, error) {
 // statementWith is the outermost statement that has a text and nothing besides, or nil.
 func statementWith(fset *token.FileSet, src string, list []ast.Stmt, text string) ast.Stmt {
 	for _, stmt := range list {
-		if !strings.Contains(src[fset.Position(stmt.Pos()).Offset:fset.Position(stmt.End()).Offset], text) {
+		if !Has(src[fset.Position(stmt.Pos()).Offset:fset.Position(stmt.End()).Offset], text) {
 			continue
 		}
 		if cond, ok := stmt.(*ast.IfStmt); ok && cond.Init == nil && cond.Else == nil && len(cond.Body.List) > 1 {

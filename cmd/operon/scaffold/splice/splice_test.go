@@ -117,6 +117,21 @@ func TestRemoveStatementTakesNoMoreThanIsMeant(t *testing.T) {
 	}
 }
 
+func TestHasKnowsWhereANameBegins(t *testing.T) {
+	const text = "controller.Reconciler{"
+	for src, want := range map[string]bool{
+		"(&controller.Reconciler{": true, "controller.Reconciler{": true, "shipcontroller.Reconciler{ controller.Reconciler{": true,
+		"shipcontroller.Reconciler{": false, "_controller.Reconciler{": false, "ücontroller.Reconciler{": false, "controller.Other{": false,
+	} {
+		if Has(src, text) != want {
+			t.Errorf("Has(%q): %v", src, !want)
+		}
+	}
+	if !Has("x.Setup(", ".Setup(") {
+		t.Error("a text that begins no name is not found after one")
+	}
+}
+
 func TestAddToDeclarationFindsTheMarkersOfAType(t *testing.T) {
 	for _, tt := range []struct{ name, src, want string }{
 		{"in a comment of their own", "package p\n\n// +kubebuilder:object:root=true\n\n// K is.\ntype K struct{}\n",
