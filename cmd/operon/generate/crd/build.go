@@ -126,6 +126,9 @@ func (b *builder) declaredSchema(at scope, info *marker.Type) *Schema {
 	}
 	b.applyType(s, info)
 	s = b.flatten(s, pkg, info.Decl.Spec.Name.Pos())
+	if pkg.Root && !b.shallow {
+		b.doubtSchema(s, originOfType(info), info.Markers)
+	}
 	s.Validations = slices.Concat(s.Validations, rules)
 	s.from = append([]*origin{originOfType(info)}, s.from...)
 	return s
@@ -214,6 +217,15 @@ func (b *builder) named(at scope, expr ast.Expr) (*load.Package, string) {
 		}
 	}
 	return nil, ""
+}
+
+// referred resolves an expression to the declaration that a schema comes from. An alias that another package declares is one of its own, with its
+// comment and markers; those of an alias in the same package do not count. So it is in the peer.
+func (b *builder) referred(at scope, expr ast.Expr) (*load.Package, string) {
+	if _, other := expr.(*ast.SelectorExpr); other && !b.shallow {
+		return b.resolve(at, expr)
+	}
+	return b.named(at, expr)
 }
 
 // resolve tells the package and the name that an identifier or selector stands for.
@@ -316,7 +328,7 @@ func (b *builder) textKey(at scope, key ast.Expr) bool {
 
 // namedSchema makes the schema of a basic type, or refers to a declared one.
 func (b *builder) namedSchema(at scope, expr ast.Expr) *Schema {
-	if pkg, name := b.named(at, expr); pkg != nil {
+	if pkg, name := b.referred(at, expr); pkg != nil {
 		s := &Schema{ref: &typeName{pkg.Path, name}}
 		if _, known := b.known(pkg, name); known {
 			return s

@@ -38,14 +38,7 @@ func (b *builder) check(pkg *load.Package, p *Schema, f *marker.Field) {
 			refused(pos, length, what, "")
 		}
 	}
-	if what, names, item := unsatisfiable(p); what != "" {
-		pos, length := at(names...)
-		if places := f.Places[names[0]]; item != "" && len(places) > 0 {
-			place := places[len(places)-1].Item("", item)
-			pos, length = place.Pos, place.Len
-		}
-		b.in.Doubt(diag.Mistake{Pos: pkg.Fset().Position(pos), Len: length, What: what})
-	}
+	b.doubtSchema(p, originOfField(pkg, f), f.Markers)
 	if what, fix, key := badList(p); what != "" {
 		pos, length := at("listMapKey", "k8s:listMapKey", "listType", "k8s:listType")
 		for _, name := range []string{"listMapKey", "k8s:listMapKey"} {
@@ -55,6 +48,28 @@ func (b *builder) check(pkg *load.Package, p *Schema, f *marker.Field) {
 			}
 		}
 		refused(pos, length, what, fix)
+	}
+}
+
+// doubtSchema reports what a field's or type's own markers say about its schema, which is flat, and nobody can have meant. The API server accepts it.
+func (b *builder) doubtSchema(s *Schema, o *origin, markers marker.Values) {
+	if what, names, item := unsatisfiable(s); what != "" {
+		if at, ok := o.marked(names); ok {
+			b.in.Doubt(o.mistake(at.Item("", item), what, ""))
+		}
+	}
+	for _, of := range []struct {
+		marker string
+		schema *Schema
+	}{{"kubebuilder:validation:Format", s}, {"kubebuilder:validation:items:Format", s.Items}} {
+		for i, format := range markers[of.marker] {
+			if of.schema == nil {
+				break
+			}
+			if wrong := futileFormat(of.schema, format.(string)); wrong.what != "" {
+				b.in.Doubt(o.mistake(o.places[of.marker][i].Argument(""), wrong.what, wrong.fix))
+			}
+		}
 	}
 }
 

@@ -8,25 +8,6 @@ import (
 	"github.com/operon-dev/operon/cmd/operon/generate/marker"
 )
 
-// resourceArguments says which argument of which marker a field of a definition comes from. What is not here comes from declarations.
-var resourceArguments = map[string]struct{ marker, argument string }{
-	"names.plural":                          {"kubebuilder:resource", "path"},
-	"names.singular":                        {"kubebuilder:resource", "singular"},
-	"names.shortNames":                      {"kubebuilder:resource", "shortName"},
-	"names.categories":                      {"kubebuilder:resource", "categories"},
-	"scope":                                 {"kubebuilder:resource", "scope"},
-	"deprecationWarning":                    {"kubebuilder:deprecatedversion", "warning"},
-	"subresources.scale.specReplicasPath":   {"kubebuilder:subresource:scale", "specpath"},
-	"subresources.scale.statusReplicasPath": {"kubebuilder:subresource:scale", "statuspath"},
-	"subresources.scale.labelSelectorPath":  {"kubebuilder:subresource:scale", "selectorpath"},
-	"additionalPrinterColumns.name":         {"kubebuilder:printcolumn", "name"},
-	"additionalPrinterColumns.type":         {"kubebuilder:printcolumn", "type"},
-	"additionalPrinterColumns.format":       {"kubebuilder:printcolumn", "format"},
-	"additionalPrinterColumns.JSONPath":     {"kubebuilder:printcolumn", "JSONPath"},
-	"selectableFields":                      {"kubebuilder:selectablefield", ""},
-	"selectableFields.jsonPath":             {"kubebuilder:selectablefield", "JSONPath"},
-}
-
 // explainResource is for a refusal of what is not in a schema.
 func (e *explainer) explainResource(p place, r generate.Refusal) {
 	var names []string
@@ -39,20 +20,20 @@ func (e *explainer) explainResource(p place, r generate.Refusal) {
 	}
 	path := strings.Join(names, ".")
 	t := p.version.Type
-	from, ok := resourceArguments[path]
-	if places := t.Places[from.marker]; ok && len(places) > 0 {
+	name, argument, ok := writer(path)
+	if places := t.Places[name]; ok && len(places) > 0 {
 		at := places[0]
 		// Names are one marker with lists; columns and fields are a marker each.
 		if index >= 0 && index < len(places) && !strings.HasPrefix(path, "names.") {
 			at = places[index]
 		}
-		span := at.Argument(from.argument)
+		span := at.Argument(argument)
 		if r.Value != "" {
-			span = at.Item(from.argument, r.Value)
+			span = at.Item(argument, r.Value)
 		}
-		subject := from.argument
+		subject := argument
 		if subject == "" {
-			subject = "+" + from.marker
+			subject = "+" + name
 		}
 		e.wrong(originOfType(t).mistake(span, subject+" "+r.Sentence(), ""))
 		return

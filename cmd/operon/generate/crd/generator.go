@@ -141,6 +141,7 @@ func (g Generator) Definitions(ctx context.Context, in *generate.Input) []*Defin
 		b.finish(def)
 	}
 	b.oneDefinitionEach(out)
+	b.doubtKinds(out)
 	return out
 }
 
@@ -228,21 +229,13 @@ func (b *builder) isKind(t *marker.Type) bool {
 	return false
 }
 
-func embedsMeta(t *marker.Type) bool {
-	var typeMeta, objectMeta bool
-	for i := range t.Fields {
-		f := &t.Fields[i]
-		if f.Name != "" {
-			continue
-		}
-		switch metaField(t.Package, t.Decl.File, f.Raw.Type) {
-		case "TypeMeta":
-			typeMeta = true
-		case "ObjectMeta":
-			objectMeta = true
-		}
-	}
-	return typeMeta && objectMeta
+func embedsMeta(t *marker.Type) bool { return embeds(t, "TypeMeta") && embeds(t, "ObjectMeta") }
+
+// embeds tells a struct that embeds a type of the API machinery's metadata.
+func embeds(t *marker.Type, name string) bool {
+	return slices.ContainsFunc(t.Fields, func(f marker.Field) bool {
+		return f.Name == "" && metaField(t.Package, t.Decl.File, f.Raw.Type) == name
+	})
 }
 
 func metaField(pkg *load.Package, file *ast.File, expr ast.Expr) string {

@@ -12,6 +12,11 @@ import (
 type resourceMarker struct {
 	marker.Definition
 	apply func(def *Definition, v *Version, value any) error
+	// futile tells what of it leads nowhere, though the API server takes it. It is nil for markers that have an effect wherever they are.
+	futile func(v *Version, value any) []futile
+	// writes are the fields of a definition that its arguments come to, and the arguments, so that what the API server says of a field is said of its
+	// argument. The whole marker is "".
+	writes map[string]string
 }
 
 func onKind[T any](name, summary string, apply func(def *Definition, v *Version, value T) error) resourceMarker {
@@ -19,6 +24,28 @@ func onKind[T any](name, summary string, apply func(def *Definition, v *Version,
 		Definition: marker.Define[T](name, marker.OnType, marker.Help{Category: "CRD", Summary: summary}),
 		apply:      func(def *Definition, v *Version, value any) error { return apply(def, v, value.(T)) },
 	}
+}
+
+// unless gives a marker what tells where it leads nowhere.
+func unless[T any](find func(v *Version, value T) []futile, m resourceMarker) resourceMarker {
+	m.futile = func(v *Version, value any) []futile { return find(v, value.(T)) }
+	return m
+}
+
+// writing gives a marker the fields that it comes to.
+func (m resourceMarker) writing(fields map[string]string) resourceMarker {
+	m.writes = fields
+	return m
+}
+
+// writer is the marker that a field of a definition comes from, and the argument. What comes from none comes from declarations.
+func writer(field string) (marker, argument string, ok bool) {
+	for _, m := range resourceMarkers {
+		if argument, ok := m.writes[field]; ok {
+			return m.Name, argument, true
+		}
+	}
+	return "", "", false
 }
 
 // Resource names the resource.
@@ -83,6 +110,12 @@ var resourceMarkers = []resourceMarker{
 			return inArgument("scope", "scope is Cluster or Namespaced, not %q", r.Scope)
 		}
 		return nil
+	}).writing(map[string]string{
+		"names.plural":     "path",
+		"names.singular":   "singular",
+		"names.shortNames": "shortName",
+		"names.categories": "categories",
+		"scope":            "scope",
 	}),
 	onKind("kubebuilder:metadata", "annotations and labels of the definition.", func(def *Definition, _ *Version, m Metadata) error {
 		if err := putPairs(def.Annotations, m.Annotations); err != nil {
@@ -93,21 +126,33 @@ var resourceMarkers = []resourceMarker{
 		}
 		return nil
 	}),
-	onKind("kubebuilder:subresource:status", "the status is a subresource.", func(_ *Definition, v *Version, _ none) error {
+	unless(futileStatus, onKind("kubebuilder:subresource:status", "the status is a subresource.", func(_ *Definition, v *Version, _ none) error {
 		v.Status = true
 		return nil
-	}),
-	onKind("kubebuilder:subresource:scale", "the scale is a subresource, for kubectl scale and autoscalers.", func(_ *Definition, v *Version, s Scale) error {
+	})),
+	unless(futileScale, onKind("kubebuilder:subresource:scale", "the scale is a subresource, for kubectl scale and autoscalers.", func(_ *Definition, v *Version, s Scale) error {
 		v.Scale = &s
 		return nil
-	}),
-	onKind("kubebuilder:printcolumn", "a column of kubectl get.", func(_ *Definition, v *Version, c PrintColumn) error {
+	}).writing(map[string]string{
+		"subresources.scale.specReplicasPath":   "specpath",
+		"subresources.scale.statusReplicasPath": "statuspath",
+		"subresources.scale.labelSelectorPath":  "selectorpath",
+	})),
+	unless(futileColumn, onKind("kubebuilder:printcolumn", "a column of kubectl get.", func(_ *Definition, v *Version, c PrintColumn) error {
 		v.Columns = append(v.Columns, c)
 		return nil
-	}),
+	}).writing(map[string]string{
+		"additionalPrinterColumns.name":     "name",
+		"additionalPrinterColumns.type":     "type",
+		"additionalPrinterColumns.format":   "format",
+		"additionalPrinterColumns.JSONPath": "JSONPath",
+	})),
 	onKind("kubebuilder:selectablefield", "a field that field selectors may name.", func(_ *Definition, v *Version, f SelectableField) error {
 		v.Selectable = append(v.Selectable, f)
 		return nil
+	}).writing(map[string]string{
+		"selectableFields":          "",
+		"selectableFields.jsonPath": "JSONPath",
 	}),
 	onKind("kubebuilder:storageversion", "this version is the one that is stored.", func(_ *Definition, v *Version, _ none) error {
 		v.Storage = true
@@ -120,6 +165,8 @@ var resourceMarkers = []resourceMarker{
 	onKind("kubebuilder:deprecatedversion", "this version is deprecated.", func(_ *Definition, v *Version, d Deprecation) error {
 		v.Deprecated, v.Warning = true, d.Warning
 		return nil
+	}).writing(map[string]string{
+		"deprecationWarning": "warning",
 	}),
 }
 

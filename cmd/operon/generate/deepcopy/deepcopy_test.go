@@ -1,6 +1,7 @@
 package deepcopy_test
 
 import (
+	"context"
 	"testing"
 
 	"github.com/operon-dev/operon/cmd/operon/generate"
@@ -12,4 +13,9 @@ var _ generate.Generator = deepcopy.Generator{}
 
 func TestMethods(t *testing.T) {
 	golden.Test(t, "testdata/*.txtar", deepcopy.Generator{})
+}
+
+func TestObjectsThatAreNone(t *testing.T) {
+	nothing := func(context.Context, []byte) ([]generate.Refusal, error) { return nil, nil }
+	golden.TestJudged(t, "testdata/objects/*.txtar", deepcopy.Generator{}, nothing)
 }

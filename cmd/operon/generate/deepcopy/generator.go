@@ -5,6 +5,7 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -81,8 +82,45 @@ func source(pkg *load.Package, selected []selection, header string, in *generate
 			continue
 		}
 		f.methods(named, s.object)
+		if s.object && lacksKind(pkg, named, map[types.Type]bool{}) && !pkg.Mentions("GetObjectKind") {
+			in.Doubt(diag.Mistake{
+				Pos: fset.Position(s.asked.Pos), Len: s.asked.Len,
+				What: s.name + " is no runtime.Object, because it has no method GetObjectKind: its generated DeepCopyObject does not compile", Fix: "embed metav1.TypeMeta",
+			})
+		}
 	}
 	return f.bytes(pkg.Name, header)
+}
+
+// lacksKind tells a type that embeds nothing that may have a method GetObjectKind. Whether it declares one is not known: types are loaded with few of
+// their methods.
+func lacksKind(pkg *load.Package, t types.Type, seen map[types.Type]bool) bool {
+	if seen[t] {
+		return true
+	}
+	seen[t] = true
+	fields, ok := t.Underlying().(*types.Struct)
+	if !ok {
+		return true
+	}
+	for field := range fields.Fields() {
+		if !field.Embedded() {
+			continue
+		}
+		embedded := types.Unalias(field.Type())
+		if p, ok := embedded.(*types.Pointer); ok {
+			embedded = types.Unalias(p.Elem())
+		}
+		named, ok := embedded.(*types.Named)
+		if !ok {
+			return false
+		}
+		metadata := named.Obj().Pkg() != nil && named.Obj().Pkg().Path() == metaPath && (named.Obj().Name() == "ObjectMeta" || named.Obj().Name() == "ListMeta")
+		if !metadata && (named.Obj().Pkg() == nil || named.Obj().Pkg().Path() != pkg.Path || !lacksKind(pkg, named, seen)) {
+			return false
+		}
+	}
+	return true
 }
 
 // imported returns the name of a package that pkg imports itself, not through another.
@@ -121,6 +159,8 @@ func copied(named *types.Named) bool {
 type selection struct {
 	name   string
 	object bool
+	// asked is the marker that asks for DeepCopyObject.
+	asked marker.Span
 }
 
 // selectTypes returns the exported types of a package that its markers ask methods for, in the order of their
@@ -137,7 +177,11 @@ func selectTypes(pkg *load.Package, markers *marker.Collector) []selection {
 		}
 		object := isObject(t.Markers)
 		if enabled(t.Markers, all || object) {
-			selected = append(selected, selection{name: t.Name, object: object})
+			one := selection{name: t.Name, object: object}
+			if places := slices.Concat(t.Places[rootMarker], t.Places[interfacesMarker]); object && len(places) > 0 {
+				one.asked = places[0]
+			}
+			selected = append(selected, one)
 		}
 	}
 	return selected

@@ -8,7 +8,10 @@ import (
 	"strings"
 )
 
-const runtimePath = "k8s.io/apimachinery/pkg/runtime"
+const (
+	runtimePath = "k8s.io/apimachinery/pkg/runtime"
+	metaPath    = "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
 
 // file gathers the methods of one package's types.
 type file struct {

@@ -245,7 +245,7 @@ v1/v1.go:18:5: no generator knows the marker +kubebuilder:validation:maxlen:leng
 v1/v1.go:19:14: a marker behind a field is not read: put it in a comment above the field
     	B string // +immutable
     	            ^^^^^^^^^^
-v1/v1.go:22:4: +kubebuilder:validation:Pattern has no effect on Renamed, which is an alias: put it on the type that it stands for, or on fields, or leave out the equals sign of the declaration
+v1/v1.go:22:4: +kubebuilder:validation:Pattern has no effect on fields of type Renamed in its package, because it is an alias: put it on the type that it stands for, or on fields, or leave out the equals sign of the declaration
     // +kubebuilder:validation:Pattern=x
        ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
 `, doubtful.String()); diff != "" {

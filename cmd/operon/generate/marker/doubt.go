@@ -97,7 +97,7 @@ func renames(decl *load.Decl) bool {
 	return false
 }
 
-// doubtAlias records validation of an alias, which is but another name for a type.
+// doubtAlias records validation of an alias, which is but another name for a type within its package.
 func (r *reader) doubtAlias(name string) {
 	if r.c.doubts == nil || !r.pkg.Root {
 		return
@@ -105,7 +105,7 @@ func (r *reader) doubtAlias(name string) {
 	for _, key := range slices.Sorted(maps.Keys(r.places)) {
 		if strings.HasPrefix(key, kubebuilder+":validation:") {
 			for _, at := range r.places[key] {
-				r.idle(at.Pos, at.Len, "put it on the type that it stands for, or on fields, or leave out the equals sign of the declaration", "+%s has no effect on %s, which is an alias", key, name)
+				r.idle(at.Pos, at.Len, "put it on the type that it stands for, or on fields, or leave out the equals sign of the declaration", "+%s has no effect on fields of type %s in its package, because it is an alias", key, name)
 			}
 		}
 	}
