@@ -18,7 +18,7 @@ func Check(ctx context.Context, dir, pkg string, env []string) error {
 	case err == nil && len(found) > 1:
 		return fmt.Errorf("%s is %d packages: name the one that is the program", pkg, len(found))
 	case err == nil && len(found) == 1 && found[0] != "main":
-		return fmt.Errorf("%s is package %s, which is no program: name the directory of a package main", pkg, found[0])
+		return fmt.Errorf("%s is package %s, which is not a program: name the directory of a package main", pkg, found[0])
 	}
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) || said == "" {
@@ -41,7 +41,7 @@ func Check(ctx context.Context, dir, pkg string, env []string) error {
 	// A cache that lacks nothing is never written. Where it lacks something, go lists what it can, and then cannot build.
 	if has("read-only file system", "permission denied", "not a directory") {
 		if cache := setting("GOMODCACHE"); cache != "" && has(cache) {
-			return fmt.Errorf("modules are missing in Go's module cache %s, which cannot be written: set GOMODCACHE to a directory that can", cache)
+			return fmt.Errorf("modules are missing from Go's module cache %s, which cannot be written: set GOMODCACHE to a directory that can be", cache)
 		}
 	}
 	if err == nil {
@@ -55,11 +55,11 @@ func Check(ctx context.Context, dir, pkg string, env []string) error {
 	case has("not one of the workspace modules"):
 		return fmt.Errorf("the Go workspace %s does not list this project: set GOWORK=off, or run `go work use %s` beside it", setting("GOWORK"), abs)
 	case has("$GOFLAGS"):
-		return fmt.Errorf("GOFLAGS=%q is not for this Go: change it, or unset it: %s", setting("GOFLAGS"), first)
+		return fmt.Errorf("this Go does not accept GOFLAGS=%q: change it, or unset it: %s", setting("GOFLAGS"), first)
 	case has("-mod may only be set to"):
 		return fmt.Errorf("GOFLAGS=%q does not go with the Go workspace %s: set GOWORK=off, or leave -mod out of GOFLAGS", setting("GOFLAGS"), setting("GOWORK"))
 	case has("inconsistent vendoring", "-mod=vendor", "modules.txt"):
-		return fmt.Errorf("the directory vendor, which -mod=vendor in GOFLAGS or its being there asks for, has not what go.mod requires: run `go mod vendor`, or set GOFLAGS=-mod=mod")
+		return fmt.Errorf("the directory vendor does not hold what go.mod requires, and go builds from it because it is there or because GOFLAGS has -mod=vendor: run `go mod vendor`, or set GOFLAGS=-mod=mod")
 	case has("go.work"):
 		return fmt.Errorf("the Go workspace of GOWORK=%s cannot be used: mend it, or set GOWORK=off: %s", setting("GOWORK"), first)
 	}

@@ -9,8 +9,8 @@
 //   - no package of the library imports the command or Kubernetes itself;
 //   - what the library depends on is what deps.txt lists, so that a new
 //     dependency shows in review. `go test ./internal/house -update` rewrites it;
-//   - the Makefile, envtest's build of the command and operon run compile with
-//     the same flags, or Kubernetes would be compiled once more.
+//   - the Makefile compiles with gobuild.CompilerFlags, as everything else does,
+//     or Kubernetes would be compiled once more.
 //
 // They judge form. Whether a comment is true is for its reader.
 package house

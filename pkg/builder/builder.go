@@ -140,13 +140,13 @@ func (blder *TypedBuilder[request]) Complete(r reconcile.TypedReconciler[request
 // Build makes the controller and adds it to the manager.
 func (blder *TypedBuilder[request]) Build(r reconcile.TypedReconciler[request]) (controller.TypedController[request], error) {
 	if r == nil {
-		return nil, errors.New("must provide a non-nil Reconciler")
+		return nil, errors.New("the reconciler is nil")
 	}
 	if blder.options.Reconciler != nil {
 		return nil, errors.New("reconciler was set via WithOptions() and via Build() or Complete(): give it once")
 	}
 	if blder.mgr == nil {
-		return nil, errors.New("must provide a non-nil Manager")
+		return nil, errors.New("the manager is nil: ControllerManagedBy takes the one that runs the controller")
 	}
 	return blder.make(blder, r)
 }
@@ -272,7 +272,7 @@ func sourcesOf[request comparable](blder *TypedBuilder[request]) ([]source.Typed
 		}
 	}
 	if len(sources)+len(blder.sources) == 0 {
-		return nil, errors.New("there are no watches configured, controller will never get triggered. Use For(), Owns(), Watches() or WatchesRawSource() to set them up")
+		return nil, errors.New("nothing to watch, so nothing would ever be reconciled: name it with For, Owns, Watches or WatchesRawSource")
 	}
 	return append(sources, blder.sources...), nil
 }

@@ -245,15 +245,15 @@ func TestBuildSaysWhatIsWrong(t *testing.T) {
 		complete func() error
 		want     string
 	}{
-		"no reconciler": {func() error { return ControllerManagedBy(newManager()).For(&corev1.Pod{}).Complete(nil) }, "non-nil Reconciler"},
-		"no manager":    {func() error { return ControllerManagedBy(nil).For(&corev1.Pod{}).Complete(noop) }, "non-nil Manager"},
+		"no reconciler": {func() error { return ControllerManagedBy(newManager()).For(&corev1.Pod{}).Complete(nil) }, "the reconciler is nil"},
+		"no manager":    {func() error { return ControllerManagedBy(nil).For(&corev1.Pod{}).Complete(noop) }, "the manager is nil"},
 		"For twice": {func() error {
 			return ControllerManagedBy(newManager()).For(&corev1.Pod{}).For(&corev1.Node{}).Complete(noop)
 		}, "should only be called once"},
 		"For nothing":      {func() error { return ControllerManagedBy(newManager()).For(nil).Complete(noop) }, "without an object"},
 		"For unknown type": {func() error { return ControllerManagedBy(newManager()).For(&unknown{}).Complete(noop) }, "*builder.unknown"},
 		"Owns without For": {func() error { return ControllerManagedBy(newManager()).Named("a").Owns(&corev1.Pod{}).Complete(noop) }, "together with For()"},
-		"nothing to watch": {func() error { return ControllerManagedBy(newManager()).Named("a").Complete(noop) }, "no watches configured"},
+		"nothing to watch": {func() error { return ControllerManagedBy(newManager()).Named("a").Complete(noop) }, "nothing to watch"},
 		"no name":          {func() error { return ControllerManagedBy(newManager()).Watches(&corev1.Pod{}, h).Complete(noop) }, "Named() must be called"},
 		"metadata of a mystery": {func() error {
 			return ControllerManagedBy(newManager()).For(&corev1.Pod{}).WatchesMetadata(&unknown{}, h).Complete(noop)

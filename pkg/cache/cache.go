@@ -3,7 +3,6 @@ package cache
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"reflect"
@@ -140,27 +139,6 @@ func (c *stores) WaitForCacheSync(ctx context.Context) bool {
 	return complete
 }
 
-// wait waits until the store can be read in a form.
-func (s *store) wait(ctx context.Context, f form) error {
-	if s.isReady(f) {
-		return nil
-	}
-	select {
-	case <-s.filled[f].Done():
-		return nil
-	case <-s.stopped.Done():
-		return fmt.Errorf("%s (%s): no longer watched", s.gvr.GroupResource(), f)
-	case <-ctx.Done():
-		return &notFilled{what: fmt.Sprintf("%s (%s)", s.gvr.GroupResource(), f), cause: s.fault(), ctx: ctx.Err()}
-	}
-}
-
-func (s *store) claimed(f form) *claim {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	return s.claims[f]
-}
-
 func (c *stores) all() []*store {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
@@ -266,7 +244,7 @@ func (c *stores) claim(p *place, f form, u use) (*store, *claim, error) {
 				return nil, nil, err
 			}
 		}
-		held, _ := s.want(f, u)
+		held := s.want(f, u)
 		p.store.Store(s)
 		for _, f := range s.feeds() {
 			c.feed(f)
@@ -276,8 +254,7 @@ func (c *stores) claim(p *place, f form, u use) (*store, *claim, error) {
 		}
 		return s, held, nil
 	}
-	held, _ := s.want(f, u)
-	return s, held, nil
+	return s, s.want(f, u), nil
 }
 
 func (c *stores) feed(f *feed) {
@@ -313,5 +290,3 @@ func (c *stores) readable(ctx context.Context, p *place, f form) (*store, error)
 		// Those for whom it was watched have left meanwhile.
 	}
 }
-
-var errStartedTwice = errors.New("informer already started: a cache can be started once")

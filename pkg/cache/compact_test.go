@@ -92,16 +92,7 @@ func TestCompactKindsAreFoundHandedOverAndWrittenAsOthers(t *testing.T) {
 	if err := c.IndexField(ctx, &corev1.ConfigMap{}, "data", byData); err != nil {
 		t.Fatal(err)
 	}
-	i, err := c.GetInformer(ctx, &corev1.ConfigMap{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	rec := newRecorder()
-	reg, err := i.AddEventHandler(rec)
-	if err != nil {
-		t.Fatal(err)
-	}
-	<-reg.HasSyncedChecker().Done()
+	_, _, rec := useInformer(t, c, &corev1.ConfigMap{})
 	if len(rec.content) != 50 {
 		t.Errorf("the handler knows %d objects", len(rec.content))
 	}

@@ -2,8 +2,11 @@ package cache
 
 import (
 	"context"
+	"errors"
 	"sync"
 )
+
+var errStartedTwice = errors.New("informer already started: a cache can be started once")
 
 // crew owns the goroutines of a cache: they run while its run does, which waits for them.
 type crew struct {

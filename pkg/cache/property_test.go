@@ -425,7 +425,8 @@ func TestReadsNeverGoBackAndNeverMissAnOwnWrite(t *testing.T) {
 
 // upgrade has a fuller form asked for, as another reader would.
 func (w *world) upgrade() {
-	if _, changed := w.store.want(form(w.rand.IntN(int(numForms))), toHandle); !changed {
+	before := w.store.plan
+	if w.store.want(form(w.rand.IntN(int(numForms))), toHandle); w.store.plan == before {
 		return
 	}
 	w.plan = w.store.plan

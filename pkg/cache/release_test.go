@@ -16,22 +16,6 @@ import (
 	"github.com/operon-dev/operon/pkg/client"
 )
 
-// use gets an informer and adds a handler, as a controller's source does.
-func useInformer(t testing.TB, c Cache, obj client.Object) (Informer, toolscache.ResourceEventHandlerRegistration, *recorder) {
-	t.Helper()
-	i, err := c.GetInformer(t.Context(), obj)
-	if err != nil {
-		t.Fatal(err)
-	}
-	rec := newRecorder()
-	reg, err := i.AddEventHandler(rec)
-	if err != nil {
-		t.Fatal(err)
-	}
-	<-reg.HasSyncedChecker().Done()
-	return i, reg, rec
-}
-
 func (s *testServer) awaitWatches(t testing.TB, n int) {
 	t.Helper()
 	eventually(t, fmt.Sprintf("%d watches", n), func() bool { now, _ := s.openWatches(); return now == n })
@@ -85,12 +69,7 @@ func TestAWatchEndsWithTheLastOfItsUsers(t *testing.T) {
 	}
 
 	// The informer can be used again.
-	rec := newRecorder()
-	reg, err := informers[0].AddEventHandler(rec)
-	if err != nil {
-		t.Fatal(err)
-	}
-	<-reg.HasSyncedChecker().Done()
+	reg, rec := hear(t, informers[0])
 	if !rec.has("add a/one true") || !informers[0].HasSynced() || informers[0].IsStopped() {
 		t.Errorf("anew: %v", rec.all())
 	}

@@ -44,51 +44,6 @@ type plan struct {
 	replaced chan struct{} // closed when there is another plan
 }
 
-// claim is the interest in one form of a store: it lasts until the last of its users leaves, or until RemoveInformer.
-type claim struct {
-	removed *gate
-
-	handles int  // informers that were got and have not been left again
-	kept    bool // by a read, which never leaves
-}
-
-// use is how somebody is interested in a form.
-type use uint8
-
-const (
-	toIndex  use = iota // has it watched, and holds nobody from leaving
-	toRead              // keeps the form, if nobody else had asked for it
-	toHandle            // holds it until handed back
-)
-
-// add counts a user. The caller holds the store's lock.
-func (c *claim) add(u use, first bool) {
-	switch {
-	case u == toHandle:
-		c.handles++
-	case u == toRead && first:
-		c.kept = true
-	}
-}
-
-// gate is an event that happens once.
-type gate struct {
-	once sync.Once
-	ch   chan struct{}
-}
-
-func newGate() *gate                  { return &gate{ch: make(chan struct{})} }
-func (g *gate) open()                 { g.once.Do(func() { close(g.ch) }) }
-func (g *gate) Done() <-chan struct{} { return g.ch }
-func (g *gate) isOpen() bool {
-	select {
-	case <-g.ch:
-		return true
-	default:
-		return false
-	}
-}
-
 func newStore(r *resource, settings []settings, keepManaged bool) *store {
 	s := &store{
 		resource: r, keepManaged: keepManaged,
@@ -107,51 +62,6 @@ func newStore(r *resource, settings []settings, keepManaged bool) *store {
 	return s
 }
 
-// use counts a user of a form that is wanted already; nil if it is not.
-func (s *store) use(f form, u use) *claim {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if c := s.claims[f]; c != nil {
-		c.add(u, false)
-		return c
-	}
-	return nil
-}
-
-// want makes sure that the feeds deliver form f, and says whether the plan had to change for it.
-func (s *store) want(f form, u use) (c *claim, changed bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	first := s.claims[f] == nil
-	if first {
-		s.claims[f] = &claim{removed: newGate()}
-	}
-	c = s.claims[f]
-	c.add(u, first)
-	if s.plan != nil && s.plan.provides.has(f) {
-		return c, false
-	}
-	old := s.plan
-	next := &plan{wanted: formSet(0).with(f), replaced: make(chan struct{})}
-	if old != nil {
-		next.wanted |= old.wanted
-	}
-	next.admission = admission{resource: s.resource, base: next.wanted.fullest(), keepManaged: s.keepManaged}
-	next.provides = s.upTo(next.base)
-	if s.transforms() {
-		// A transform sees every form that is read, so none can be made later from another.
-		next.provides = next.wanted
-	}
-	s.plan = next
-	if old != nil {
-		close(old.replaced)
-	}
-	if len(s.feeds()) == 0 {
-		s.admitReaders() // there is nothing to wait for
-	}
-	return c, true
-}
-
 // feeds are what brings objects into the store: those of all namespaces together, or one for each.
 func (s *store) feeds() []*feed { return *s.feeding.Load() }
 
@@ -162,10 +72,6 @@ func (s *store) transforms() bool {
 		}
 	}
 	return false
-}
-
-func (s *store) isReady(f form) bool {
-	return formSet(s.ready.Load()).has(f)
 }
 
 func (s *store) currentPlan() *plan {

@@ -28,7 +28,7 @@ type bench struct {
 func newBench(t *testing.T, c Config, f form) *bench {
 	r := &resource{gvk: corev1.SchemeGroupVersion.WithKind("ConfigMap"), gvr: corev1.SchemeGroupVersion.WithResource("configmaps"), namespaced: true, goType: configMapType}
 	s := newStore(r, []settings{{Config: c}}, false)
-	held, _ := s.want(f, toHandle)
+	held := s.want(f, toHandle)
 	b := &bench{t: t, s: s, f: s.feeds()[0], rec: newRecorder()}
 	b.reg = &registration{store: s, form: f, handler: b.rec, synced: newGate(), removed: newGate(), claim: held, wake: make(chan struct{}, 1)}
 	s.register(b.reg)
@@ -277,7 +277,8 @@ func TestAFullerFormReplacesALesserOneOfTheSameVersion(t *testing.T) {
 	b.rec.completes = true
 	b.list("10", thing("x", "u", "9"))
 	b.expect("list", "9", "add x true")
-	if _, changed := b.s.want(formFull, toHandle); !changed || b.s.isReady(formFull) || !b.s.isReady(formMetadata) {
+	lesser := b.s.plan
+	if b.s.want(formFull, toHandle); b.s.plan == lesser || b.s.isReady(formFull) || !b.s.isReady(formMetadata) {
 		t.Fatal("the plan did not change, or metadata can no longer be read")
 	}
 	b.write(thing("x", "u", "12")) // its Go type need not know all
@@ -298,7 +299,8 @@ func TestAFullerFormReplacesALesserOneOfTheSameVersion(t *testing.T) {
 			t.Errorf("the unknown field is lost: %v", obj)
 		}
 	}
-	if _, changed := b.s.want(formTyped, toHandle); changed {
+	fuller := b.s.plan
+	if b.s.want(formTyped, toHandle); b.s.plan != fuller {
 		t.Error("a lesser form changed the plan")
 	}
 }

@@ -12,6 +12,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
+	toolscache "k8s.io/client-go/tools/cache"
+
+	"github.com/operon-dev/operon/pkg/client"
 )
 
 // downConfig leads to an address where nobody listens.
@@ -32,6 +35,29 @@ func names(l *corev1.ConfigMapList) string {
 	}
 	slices.Sort(all)
 	return strings.Join(all, " ")
+}
+
+// useInformer gets an informer and hears it, as a controller's source does.
+func useInformer(t testing.TB, c Cache, obj client.Object) (Informer, toolscache.ResourceEventHandlerRegistration, *recorder) {
+	t.Helper()
+	i, err := c.GetInformer(t.Context(), obj)
+	if err != nil {
+		t.Fatal(err)
+	}
+	reg, rec := hear(t, i)
+	return i, reg, rec
+}
+
+// hear adds a recorder to an informer, and returns when it has been told of the first list.
+func hear(t testing.TB, i Informer) (toolscache.ResourceEventHandlerRegistration, *recorder) {
+	t.Helper()
+	rec := newRecorder()
+	reg, err := i.AddEventHandler(rec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-reg.HasSyncedChecker().Done()
+	return reg, rec
 }
 
 var (

@@ -147,16 +147,7 @@ func TestWatchedObjectsAreReadAndHandedOver(t *testing.T) {
 			s.stream = stream
 			s.put("configmaps", configMap("a", "one", nil, "1"))
 			c := startCache(t, s, Options{})
-			i, err := c.GetInformer(ctx, &corev1.ConfigMap{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			rec := newRecorder()
-			reg, err := i.AddEventHandler(rec)
-			if err != nil {
-				t.Fatal(err)
-			}
-			<-reg.HasSyncedChecker().Done()
+			_, _, rec := useInformer(t, c, &corev1.ConfigMap{})
 			if got := strings.Join(rec.all(), ","); got != "add a/one true" {
 				t.Fatalf("at first: %s", got)
 			}
@@ -171,7 +162,7 @@ func TestWatchedObjectsAreReadAndHandedOver(t *testing.T) {
 			if err := c.Get(ctx, client.ObjectKey{Namespace: "a", Name: "one"}, cm); err != nil || cm.Data["data"] != "1a" || cm.Kind != "ConfigMap" {
 				t.Errorf("Get: %v, %v", cm, err)
 			}
-			err = c.Get(ctx, client.ObjectKey{Namespace: "a", Name: "two"}, cm)
+			err := c.Get(ctx, client.ObjectKey{Namespace: "a", Name: "two"}, cm)
 			if !apierrors.IsNotFound(err) || !strings.Contains(err.Error(), `ConfigMap "two" not found`) {
 				t.Errorf("Get of what was deleted: %v", err)
 			}
@@ -581,12 +572,7 @@ func TestUnstructuredOfAKindTheSchemeDoesNotKnow(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rec := newRecorder()
-	reg, err := i.AddEventHandler(rec)
-	if err != nil {
-		t.Fatal(err)
-	}
-	<-reg.HasSyncedChecker().Done()
+	_, rec := hear(t, i)
 	if _, ok := rec.content["a/w"].(*unstructured.Unstructured); !ok {
 		t.Errorf("handed over: %T", rec.content["a/w"])
 	}

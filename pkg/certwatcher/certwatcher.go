@@ -23,18 +23,24 @@ const defaultWatchInterval = 10 * time.Second
 // CertWatcher serves a certificate from two files. All methods may be called
 // by several goroutines at once.
 type CertWatcher struct {
-	// RWMutex guards the fields below.
+	// RWMutex guards the fields below, down to watcher.
 	sync.RWMutex
 
 	certPath, keyPath string
 
 	interval time.Duration
 	current  *tls.Certificate
-	content  [2][]byte // what current was made from
 	callback func(tls.Certificate)
 	logger   logr.Logger
 
-	watcher *fsnotify.Watcher // nil unless Start runs
+	running bool
+	watcher *fsnotify.Watcher // nil unless Start runs and there are notifications
+
+	notifications func() (*fsnotify.Watcher, error)
+
+	// reading is held while the files are read, and guards content.
+	reading sync.Mutex
+	content [2][]byte // what current was made from
 }
 
 // New reads the certificate and the key, and returns a watcher that serves
@@ -45,6 +51,8 @@ func New(certPath, keyPath string) (*CertWatcher, error) {
 		keyPath:  keyPath,
 		interval: defaultWatchInterval,
 		logger:   log.Log.WithName("certwatcher"),
+
+		notifications: fsnotify.NewWatcher,
 	}
 	if err := cw.ReadCertificate(); err != nil {
 		return nil, err
@@ -83,31 +91,28 @@ func (cw *CertWatcher) GetCertificate(*tls.ClientHelloInfo) (*tls.Certificate, e
 // NeedLeaderElection says no: every replica serves its certificate.
 func (cw *CertWatcher) NeedLeaderElection() bool { return false }
 
-// Start follows the files until ctx is done. It returns when everything it has started has ended.
+// Start follows the files until ctx is done. It returns when everything it has started has ended. Where the system has no
+// notifications to give, as when a node's inotify instances are used up, the files are read in intervals only.
 func (cw *CertWatcher) Start(ctx context.Context) error {
-	watcher, err := fsnotify.NewWatcher()
+	interval, err := cw.begin()
 	if err != nil {
-		return fmt.Errorf("certificate %s: file system notifications: %w", cw.certPath, err)
+		return err
 	}
-	cw.Lock()
-	if cw.watcher != nil {
-		cw.Unlock()
-		return errors.Join(fmt.Errorf("certificate %s: the watcher runs already", cw.certPath), watcher.Close())
-	}
-	cw.watcher = watcher
-	interval := cw.interval
-	cw.Unlock()
-	defer func() {
-		cw.Lock()
-		defer cw.Unlock()
-		cw.watcher = nil
-	}()
+	defer cw.end()
 
 	var watching sync.WaitGroup
 	defer watching.Wait()
-	defer func() { _ = watcher.Close() }()
-	cw.follow(watcher)
-	watching.Go(cw.Watch)
+	watcher, err := cw.notifications()
+	if err != nil {
+		cw.logger.Error(err, "no file system notifications, the certificate is read in intervals", "cert", cw.certPath, "interval", interval)
+	} else {
+		defer func() { _ = watcher.Close() }()
+		cw.Lock()
+		cw.watcher = watcher
+		cw.Unlock()
+		cw.follow(watcher)
+		watching.Go(cw.Watch)
+	}
 	// What changed since New, before the notifications were on.
 	cw.refresh()
 
@@ -123,6 +128,22 @@ func (cw *CertWatcher) Start(ctx context.Context) error {
 			cw.refresh()
 		}
 	}
+}
+
+func (cw *CertWatcher) begin() (interval time.Duration, err error) {
+	cw.Lock()
+	defer cw.Unlock()
+	if cw.running {
+		return 0, fmt.Errorf("certificate %s: the watcher runs already", cw.certPath)
+	}
+	cw.running = true
+	return cw.interval, nil
+}
+
+func (cw *CertWatcher) end() {
+	cw.Lock()
+	defer cw.Unlock()
+	cw.running, cw.watcher = false, nil
 }
 
 // Watch reads the files whenever a change of them is reported. Start calls it;
@@ -157,6 +178,9 @@ func (cw *CertWatcher) Watch() {
 // A file that was replaced has to be asked for again, and asking twice does no harm. What cannot be watched is
 // left to the interval.
 func (cw *CertWatcher) follow(watcher *fsnotify.Watcher) {
+	if watcher == nil {
+		return
+	}
 	for _, path := range []string{cw.certPath, cw.keyPath, filepath.Dir(cw.certPath), filepath.Dir(cw.keyPath)} {
 		if err := watcher.Add(path); err != nil && !errors.Is(err, os.ErrNotExist) && !errors.Is(err, fsnotify.ErrClosed) {
 			cw.logger.V(1).Info("no notifications, the file is read in intervals", "path", path, "error", err.Error())
@@ -195,10 +219,10 @@ func (cw *CertWatcher) ReadCertificate() error {
 	return nil
 }
 
-// read returns the certificate if it is a new one, and what to tell of it.
+// read returns the certificate if it is a new one, and what to tell of it. Handshakes do not wait for the file system.
 func (cw *CertWatcher) read() (*tls.Certificate, func(tls.Certificate), error) {
-	cw.Lock()
-	defer cw.Unlock()
+	cw.reading.Lock()
+	defer cw.reading.Unlock()
 	var content [2][]byte
 	for i, path := range []string{cw.certPath, cw.keyPath} {
 		var err error
@@ -206,13 +230,16 @@ func (cw *CertWatcher) read() (*tls.Certificate, func(tls.Certificate), error) {
 			return nil, nil, err
 		}
 	}
-	if cw.current != nil && bytes.Equal(content[0], cw.content[0]) && bytes.Equal(content[1], cw.content[1]) {
+	if bytes.Equal(content[0], cw.content[0]) && bytes.Equal(content[1], cw.content[1]) {
 		return nil, nil, nil
 	}
 	pair, err := tls.X509KeyPair(content[0], content[1])
 	if err != nil {
 		return nil, nil, err
 	}
-	cw.current, cw.content = &pair, content
+	cw.content = content
+	cw.Lock()
+	defer cw.Unlock()
+	cw.current = &pair
 	return &pair, cw.callback, nil
 }

@@ -12,7 +12,7 @@
 //
 // # Guarantees
 //
-// GetCertificate never reads a file. A certificate that cannot be read, or
+// GetCertificate never reads a file, nor waits for one. A certificate that cannot be read, or
 // does not fit its key, changes nothing: the last good one is served until
 // the files are whole again. Files that are exchanged by a symbolic link, as
 // the kubelet does it, are followed.

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,7 +23,7 @@ import (
 // New makes a cluster. It does not wait for the API server; config is copied.
 func New(config *rest.Config, opts ...Option) (Cluster, error) {
 	if config == nil {
-		return nil, errors.New("must specify Config")
+		return nil, errors.New("the config is nil: a cluster needs to know its API server")
 	}
 	var options Options
 	for _, opt := range opts {
@@ -41,40 +42,12 @@ func New(config *rest.Config, opts ...Option) (Cluster, error) {
 		return nil, err
 	}
 
-	cacheOptions := options.Cache
-	if cacheOptions.HTTPClient == nil {
-		cacheOptions.HTTPClient = options.HTTPClient
-	}
-	if cacheOptions.Scheme == nil {
-		cacheOptions.Scheme = options.Scheme
-	}
-	if cacheOptions.Mapper == nil {
-		cacheOptions.Mapper = mapper
-	}
-	objects, err := options.NewCache(config, cacheOptions)
+	objects, err := options.NewCache(config, options.cacheOptions(mapper))
 	if err != nil {
 		return nil, fmt.Errorf("cache: %w", err)
 	}
-
-	direct := options.Client
-	if direct.HTTPClient == nil {
-		direct.HTTPClient = options.HTTPClient
-	}
-	if direct.Scheme == nil {
-		direct.Scheme = options.Scheme
-	}
-	if direct.Mapper == nil {
-		direct.Mapper = mapper
-	}
-	cached := direct
-	cached.Cache = &client.CacheOptions{}
-	if direct.Cache != nil {
-		*cached.Cache = *direct.Cache
-	}
-	if cached.Cache.Reader == nil {
-		cached.Cache.Reader = objects
-	}
-	writer, err := options.NewClient(config, cached)
+	direct := options.clientOptions(mapper)
+	both, err := options.NewClient(config, readingFrom(objects, direct))
 	if err != nil {
 		return nil, fmt.Errorf("client: %w", err)
 	}
@@ -83,7 +56,6 @@ func New(config *rest.Config, opts ...Option) (Cluster, error) {
 	if err != nil {
 		return nil, fmt.Errorf("API reader: %w", err)
 	}
-
 	events, err := recorder.NewProvider(config, recorder.Options{
 		HTTPClient:  options.HTTPClient,
 		Scheme:      options.Scheme,
@@ -100,7 +72,7 @@ func New(config *rest.Config, opts ...Option) (Cluster, error) {
 		scheme:      options.Scheme,
 		mapper:      mapper,
 		cache:       objects,
-		client:      writer,
+		client:      both,
 		apiReader:   reader,
 	}, nil
 }
@@ -135,6 +107,37 @@ func (o *Options) setDefaults(config *rest.Config) error {
 		o.NewClient = client.New
 	}
 	return nil
+}
+
+// cacheOptions are the options of the cache, with what they leave open.
+func (o *Options) cacheOptions(mapper meta.RESTMapper) cache.Options {
+	made := o.Cache
+	made.HTTPClient = cmp.Or(made.HTTPClient, o.HTTPClient)
+	made.Scheme = cmp.Or(made.Scheme, o.Scheme)
+	made.Mapper = cmp.Or(made.Mapper, mapper)
+	return made
+}
+
+// clientOptions are the options of clients, with what they leave open but the cache.
+func (o *Options) clientOptions(mapper meta.RESTMapper) client.Options {
+	made := o.Client
+	made.HTTPClient = cmp.Or(made.HTTPClient, o.HTTPClient)
+	made.Scheme = cmp.Or(made.Scheme, o.Scheme)
+	made.Mapper = cmp.Or(made.Mapper, mapper)
+	return made
+}
+
+// readingFrom are options for a client that reads from objects, unless they name a reader of their own.
+func readingFrom(objects client.Reader, options client.Options) client.Options {
+	var from client.CacheOptions
+	if options.Cache != nil {
+		from = *options.Cache
+	}
+	if from.Reader == nil {
+		from.Reader = objects
+	}
+	options.Cache = &from
+	return options
 }
 
 type cluster struct {

@@ -10,7 +10,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/workqueue"
 
-	"github.com/operon-dev/operon/pkg/controller/priorityqueue"
 	"github.com/operon-dev/operon/pkg/log"
 	"github.com/operon-dev/operon/pkg/manager"
 	"github.com/operon-dev/operon/pkg/metrics"
@@ -150,22 +149,6 @@ func setDefaults[request comparable](options *TypedOptions[request]) {
 			options.NewQueue = newPlainQueue[request]
 		}
 	}
-}
-
-func newPriorityQueue[request comparable](logger logr.Logger) func(string, workqueue.TypedRateLimiter[request]) workqueue.TypedRateLimitingInterface[request] {
-	return func(name string, limiter workqueue.TypedRateLimiter[request]) workqueue.TypedRateLimitingInterface[request] {
-		return priorityqueue.New(name, func(o *priorityqueue.Opts[request]) {
-			o.Log = logger
-			o.RateLimiter = limiter
-		})
-	}
-}
-
-func newPlainQueue[request comparable](name string, limiter workqueue.TypedRateLimiter[request]) workqueue.TypedRateLimitingInterface[request] {
-	return workqueue.NewTypedRateLimitingQueueWithConfig(limiter, workqueue.TypedRateLimitingQueueConfig[request]{
-		Name:            name,
-		MetricsProvider: priorityqueue.NewMetricsProvider(metrics.Registry),
-	})
 }
 
 func valueOr[T any](p *T, otherwise T) T {

@@ -7,62 +7,10 @@ import (
 	"runtime/debug"
 	"time"
 
-	"k8s.io/client-go/util/workqueue"
-
 	"github.com/operon-dev/operon/pkg/controller/priorityqueue"
 	"github.com/operon-dev/operon/pkg/log"
 	"github.com/operon-dev/operon/pkg/reconcile"
 )
-
-// workQueue is what a worker needs of a queue.
-type workQueue[request comparable] interface {
-	GetWithOrigin() (item request, origin priorityqueue.Origin, shutdown bool)
-	AddBecause(why *reconcile.Trigger, o priorityqueue.AddOpts, item request)
-	Forget(item request)
-	Done(item request)
-}
-
-// dumbQueue lets workers use a queue that has priorities and knows no triggers.
-type dumbQueue[request comparable] struct {
-	priorityqueue.PriorityQueue[request]
-}
-
-func (q dumbQueue[request]) GetWithOrigin() (item request, origin priorityqueue.Origin, shutdown bool) {
-	item, origin.Priority, shutdown = q.GetWithPriority()
-	return item, origin, shutdown
-}
-
-func (q dumbQueue[request]) AddBecause(_ *reconcile.Trigger, o priorityqueue.AddOpts, item request) {
-	q.AddWithOpts(o, item)
-}
-
-// flatQueue lets workers use a queue that has no priorities.
-type flatQueue[request comparable] struct {
-	workqueue.TypedRateLimitingInterface[request]
-}
-
-func (q flatQueue[request]) GetWithOrigin() (item request, _ priorityqueue.Origin, shutdown bool) {
-	item, shutdown = q.Get()
-	return item, priorityqueue.Origin{}, shutdown
-}
-
-func (q flatQueue[request]) AddBecause(_ *reconcile.Trigger, o priorityqueue.AddOpts, item request) {
-	if o.RateLimited {
-		q.AddRateLimited(item)
-		return
-	}
-	q.AddAfter(item, o.After)
-}
-
-func queueForWorkers[request comparable](q workqueue.TypedRateLimitingInterface[request]) workQueue[request] {
-	if knowing, ok := q.(priorityqueue.Tracing[request]); ok {
-		return knowing
-	}
-	if pq, ok := q.(priorityqueue.PriorityQueue[request]); ok {
-		return dumbQueue[request]{pq}
-	}
-	return flatQueue[request]{q}
-}
 
 // work takes requests from the queue until it shuts down. Those that it gets after ctx has ended it leaves undone.
 func (c *controller[request]) work(ctx context.Context, q workQueue[request], at *desk) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -120,7 +121,7 @@ func (c *Config) setDefaults() (inCluster bool, err error) {
 		content, err := os.ReadFile(namespaceFile)
 		switch {
 		case err == nil:
-			c.Namespace = string(content)
+			c.Namespace = strings.TrimSpace(string(content))
 		case !errors.Is(err, fs.ErrNotExist):
 			return false, err
 		case c.PodName == "":
@@ -156,6 +157,7 @@ func (c *Config) become(ctx context.Context, lockName string) error {
 	}
 	pauses := wait.Backoff{Duration: min(firstBackoff, c.MaxBackoffInterval), Factor: 2, Jitter: 0.2, Steps: 60, Cap: c.MaxBackoffInterval}
 	told := ""
+	freed := false // the last attempt was not waited for
 	for {
 		leads, waitsFor, err := c.attempt(ctx, lockName, self)
 		switch {
@@ -171,10 +173,12 @@ func (c *Config) become(ctx context.Context, lockName string) error {
 		case waitsFor != "" && waitsFor != told:
 			log.FromContext(ctx).Info("Waiting to become the leader", "for", waitsFor)
 			told = waitsFor
-		case waitsFor == "":
-			// The lock was there a moment ago, and is not any more.
+		case waitsFor == "" && !freed:
+			// The lock was there a moment ago, and is not any more; unless a finalizer holds it, which the next attempt shows.
+			freed = true
 			continue
 		}
+		freed = false
 		pause := time.NewTimer(pauses.Step())
 		select {
 		case <-pause.C:

@@ -13,6 +13,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/operon-dev/operon/pkg/client"
+	"github.com/operon-dev/operon/pkg/client/fake"
+	"github.com/operon-dev/operon/pkg/client/interceptor"
 	"github.com/operon-dev/operon/pkg/envtest"
 )
 
@@ -254,5 +256,29 @@ func TestWhereThereIsNoCluster(t *testing.T) {
 	}
 	if err := Become(t.Context(), lock, WithMaxBackoffInterval(-1)); err == nil {
 		t.Error("a negative interval is taken")
+	}
+}
+
+func TestALockThatCannotGoYetIsNotAskedForWithoutPause(t *testing.T) {
+	held := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{
+		Namespace: "ns", Name: lock, Finalizers: []string{"example.com/hold"},
+		OwnerReferences: []metav1.OwnerReference{{APIVersion: "v1", Kind: "Pod", Name: "gone", UID: "1"}},
+	}}
+	attempts := 0
+	c := fake.NewClientBuilder().WithObjects(held, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "a", UID: "2"}}).
+		WithInterceptorFuncs(interceptor.Funcs{
+			Create: func(ctx context.Context, c client.WithWatch, obj client.Object, opts ...client.CreateOption) error {
+				attempts++
+				return c.Create(ctx, obj, opts...)
+			},
+		}).Build()
+	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer cancel()
+	err := Become(ctx, lock, WithClient(c), WithNamespace("ns"), WithPodName("a"), WithMaxBackoffInterval(time.Minute))
+	if !errors.Is(err, context.DeadlineExceeded) {
+		t.Fatalf("got the error %v, want one that wraps the context's", err)
+	}
+	if attempts > 2 {
+		t.Errorf("%d attempts in 300 ms", attempts)
 	}
 }

@@ -28,7 +28,7 @@ func (f *failures) report(err error) {
 	if f.stopping || f.first != nil {
 		// A runnable that is told to stop often says so.
 		if !errors.Is(err, context.Canceled) {
-			f.logger.Error(err, "error received after stop sequence was engaged")
+			f.logger.Error(err, "a runnable failed while the manager stops")
 		}
 		return
 	}

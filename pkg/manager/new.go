@@ -21,7 +21,7 @@ import (
 // API server. The config is copied.
 func New(config *rest.Config, options Options) (Manager, error) {
 	if config == nil {
-		return nil, errors.New("must specify Config")
+		return nil, errors.New("the config is nil: a manager needs to know its API server")
 	}
 	options.setDefaults()
 	if options.LivenessEndpointName == options.ReadinessEndpointName {
@@ -105,7 +105,7 @@ func (m *manager) setUpElection() error {
 		events = m.lockEvents
 	}
 	var err error
-	m.lock, err = newLock(config, events, leaderelection.Options{
+	m.lock, err = leaderelection.NewResourceLock(config, events, leaderelection.Options{
 		LeaderElection:             true,
 		LeaderElectionResourceLock: o.LeaderElectionResourceLock,
 		LeaderElectionNamespace:    o.LeaderElectionNamespace,
@@ -114,7 +114,7 @@ func (m *manager) setUpElection() error {
 		LeaderLabels:               o.LeaderElectionLabels,
 	})
 	if err != nil {
-		return err
+		return fmt.Errorf("leader election: %w", err)
 	}
 	if lease, ok := m.lock.(*resourcelock.LeaseLock); ok {
 		leases, err := coordinationv1client.NewForConfig(rest.AddUserAgent(rest.CopyConfig(config), "leader-election"))
@@ -126,12 +126,4 @@ func (m *manager) setUpElection() error {
 		}
 	}
 	return nil
-}
-
-func newLock(config *rest.Config, events recorder.Provider, options leaderelection.Options) (resourcelock.Interface, error) {
-	lock, err := leaderelection.NewResourceLock(config, events, options)
-	if err != nil {
-		return nil, fmt.Errorf("leader election: %w", err)
-	}
-	return lock, nil
 }

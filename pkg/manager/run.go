@@ -283,10 +283,8 @@ func (m *manager) stop(election *candidacy, grace time.Duration) error {
 	for _, g := range []*group{m.leading, m.warmup, m.always, m.caches, m.webhooks, m.servers} {
 		m.logger.Info("Stopping and waiting for " + g.name)
 		g.stop()
-		select {
-		case <-g.idle:
+		if g.isIdle() {
 			continue
-		default:
 		}
 		select {
 		case <-g.idle:

@@ -129,7 +129,7 @@ func (d *Deployer) known(objects []*unstructured.Unstructured) error {
 		if meta.IsNoMatchError(err) {
 			unknown = append(unknown, fmt.Sprintf("%s (%s)", describe(object), object.GetAPIVersion()))
 			if gvk.Group == "cert-manager.io" {
-				without = "; webhooks do without cert-manager where operon create webhook made them with --certificates manager"
+				without = "; webhooks made by operon create webhook --certificates manager need no cert-manager"
 			}
 		} else if err != nil {
 			return fmt.Errorf("what the API server serves: %w", err)

@@ -32,8 +32,8 @@ type verb struct {
 	use, short, long, example string
 	// dir is the tree's default place below the project's root.
 	dir string
-	// record is what distinguishes the set of this tree from others of the project.
-	record string
+	// part is what the tree holds of the project; see SetOf.
+	part string
 	// definitionsOnly refuses a tree with anything else, and keeps the record in the namespace default.
 	definitionsOnly bool
 	remove          bool
@@ -44,7 +44,7 @@ func NewCommands() []*cobra.Command {
 	var commands []*cobra.Command
 	for _, v := range []verb{
 		{
-			use: "install", short: "Put the project's CRDs on a cluster", dir: "config/crd", record: "-crds", definitionsOnly: true,
+			use: "install", short: "Put the project's CRDs on a cluster", dir: "config/crd", part: Definitions, definitionsOnly: true,
 			long: `Apply the custom resource definitions of config/crd to a cluster, with server-side apply,
 and wait until the API server serves them. A definition that the project no longer holds is
 pruned, unless it still has objects: then it is kept and named.
@@ -57,7 +57,7 @@ The cluster is the one that kubectl would use.`,
   operon install --dry-run`,
 		},
 		{
-			use: "uninstall", short: "Take the project's CRDs, and their objects, off a cluster", dir: "config/crd", record: "-crds", definitionsOnly: true, remove: true,
+			use: "uninstall", short: "Take the project's CRDs, and their objects, off a cluster", dir: "config/crd", part: Definitions, definitionsOnly: true, remove: true,
 			long: `Delete the custom resource definitions of config/crd from a cluster, and with them every
 object of their kinds, and wait until they are gone. An object with a finalizer needs its
 operator running to go.`,
@@ -127,7 +127,7 @@ func (v verb) command() *cobra.Command {
 
 func (v verb) run(cmd *cobra.Command, f *flags) error {
 	if f.output != "text" && f.output != "json" {
-		return fmt.Errorf("-o %s: text and json are what there is", f.output)
+		return fmt.Errorf("-o %s is not known: use text or json", f.output)
 	}
 	if f.timeout <= 0 {
 		return fmt.Errorf("--timeout %s: give a time to wait, for example 3m", f.timeout)
@@ -172,7 +172,7 @@ func ended(ctx context.Context, err error) error {
 	if !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, context.Canceled) || ctx.Err() == nil {
 		return err
 	}
-	return fmt.Errorf("%w before all of it was done: what is done stays, and the same command goes on from there", context.Cause(ctx))
+	return fmt.Errorf("%w before everything was done: what was done stays, and the same command continues from there", context.Cause(ctx))
 }
 
 // tree returns the project's name and the directory of the verb's kustomization.
@@ -199,10 +199,10 @@ func (v verb) tree(f *flags) (name, dir string, err error) {
 
 // set returns the set of objects. Its record lives where the operator does; definitions alone have no namespace of their own.
 func (v verb) set(name, dir string, objects []*unstructured.Unstructured) (Set, error) {
-	s := Set{Namespace: "default", Name: name + v.record + "-applyset"}
+	s := SetOf(name, v.part)
 	for _, object := range objects {
 		if v.definitionsOnly && rank(object) != rankDefinition {
-			return Set{}, fmt.Errorf("%s: %s is no custom resource definition: operon %s takes nothing else; operon deploy takes the whole operator", dir, describe(object), v.use)
+			return Set{}, fmt.Errorf("%s: %s is not a custom resource definition: operon %s takes nothing else; operon deploy takes the whole operator", dir, describe(object), v.use)
 		}
 	}
 	if v.definitionsOnly {

@@ -63,12 +63,12 @@ func reach(ctx context.Context, config *rest.Config) error {
 		return nil
 	}
 	if apierrors.IsUnauthorized(err) {
-		return fmt.Errorf("cluster at %s refuses who the kubeconfig says you are (%w): log in again, or choose other credentials with --context", config.Host, err)
+		return fmt.Errorf("cluster at %s does not accept the kubeconfig's credentials (%w): log in again, or choose other credentials with --context", config.Host, err)
 	}
 	if untrusted := (*tls.CertificateVerificationError)(nil); errors.As(err, &untrusted) {
 		return fmt.Errorf("whoever answers at %s is not the cluster that the kubeconfig knows (%w): get a kubeconfig of this cluster, or choose another with --context", config.Host, untrusted.Err)
 	}
-	return fmt.Errorf("cluster at %s does not answer (%w): see that it runs, or choose another with --kubeconfig or --context", config.Host, err)
+	return fmt.Errorf("cluster at %s does not answer (%w): check that it runs, or choose another with --kubeconfig or --context", config.Host, err)
 }
 
 // WriteKubeconfig writes to path a kubeconfig with nothing but the cluster that Connect would talk to, readable by its owner only, and

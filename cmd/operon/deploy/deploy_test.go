@@ -356,7 +356,7 @@ func TestBadInputIsOneSentenceWithAWayOut(t *testing.T) {
 		{inside, []string{"deploy", "--dir", "config/good", "--image", "app:v1"}, `no Deployment of the tree has a container "manager" to run app:v1: name its container with --container`},
 		{inside, []string{"deploy", "--dir", "config/good", "--image", "bad image"}, "has a space in its name"},
 		{inside, []string{"deploy", "--dir", "config/good", "--kubeconfig", "nowhere"}, "nowhere"},
-		{inside, []string{"deploy", "-o", "yaml"}, "text and json"},
+		{inside, []string{"deploy", "-o", "yaml"}, "text or json"},
 		{inside, []string{"deploy", "--timeout", "0s"}, "for example 3m"},
 		{inside, []string{"deploy", "now"}, `"now" is not one`},
 	} {
@@ -381,7 +381,7 @@ func TestTimeThatIsOverIsSaidWithTheWayOut(t *testing.T) {
 	})
 	for _, verb := range []string{"deploy", "undeploy"} {
 		_, err := operon(t, verb, "--timeout", "1ns")
-		if want := "--timeout 1ns is over before all of it was done: what is done stays"; err == nil || !strings.HasPrefix(err.Error(), want) {
+		if want := "--timeout 1ns is over before everything was done: what was done stays"; err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", verb, err, want)
 		}
 	}

@@ -32,6 +32,17 @@ type Set struct {
 	Namespace, Name string
 }
 
+// Definitions is the part of a project that holds its CRDs.
+const Definitions = "crds"
+
+// SetOf returns the set of a part of a project, or of the whole operator where part is empty, with its record in the namespace default.
+func SetOf(project, part string) Set {
+	if part != "" {
+		project += "-" + part
+	}
+	return Set{Namespace: "default", Name: project + "-applyset"}
+}
+
 // id is what the specification derives from the record's identity.
 func (s Set) id() string {
 	sum := sha256.Sum256([]byte(s.Name + "." + s.Namespace + ".ConfigMap."))

@@ -18,13 +18,13 @@ import (
 
 // NewCommand returns "operon run". generate is what it calls before each build; see Options.Generate.
 func NewCommand(generate func(ctx context.Context, root string, stderr io.Writer) error) *cobra.Command {
-	o := Options{Generate: generate, Nodes: 1, WebhookPort: DefaultWebhookPort}
+	o := Options{Generate: generate, Nodes: 1, WebhookPort: defaultWebhookPort}
 	cmd := &cobra.Command{
 		Use:   "run [-- ARGUMENTS OF THE MANAGER]",
 		Short: "Run the operator here, and again whenever a file is saved",
 		Long: `Generate, install the CRDs, build and start the manager on this machine; then watch the
-project. When a file is saved everything that depends on it is done again; when it does not
-compile, the error is shown and the manager of before keeps running.
+project. When a file is saved, everything that depends on it is done again; when it does not
+compile, the error is shown and the previous manager keeps running.
 
 It runs against a control plane of its own, which starts in about a second and ends with it;
 the first lines say how to reach it with kubectl. Only --kubeconfig or --context make it use
@@ -45,7 +45,7 @@ call them, they are off.`,
   operon run -- --zap-log-level=debug`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if dash := cmd.ArgsLenAtDash(); dash != 0 && len(args) > 0 {
-				return fmt.Errorf("operon run takes no arguments but those of the manager, after --: %q is not one", args[0])
+				return fmt.Errorf("operon run takes no arguments of its own: put those of the manager after --, as in operon run -- %s", args[0])
 			}
 			if o.WebhookPort < 1 || o.WebhookPort > 65535 {
 				return fmt.Errorf("--webhook-port %d: give a port between 1 and 65535", o.WebhookPort)

@@ -209,7 +209,7 @@ func TestSavedFilesAreFollowedAndMistakesKeepTheManagerRunning(t *testing.T) {
 
 	write(t, root, "cmd/broken.go", "package main\n\nvar x int = \"no number\"\n")
 	said.await(t, "broken.go:3")
-	said.await(t, "the project does not compile, the manager of before still runs; waiting for a change")
+	said.await(t, "the project does not compile, and the previous manager keeps running; waiting for a change")
 	if err := os.Remove(filepath.Join(root, "cmd/broken.go")); err != nil {
 		t.Fatal(err)
 	}

@@ -3,6 +3,7 @@ package devloop
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os/exec"
@@ -57,7 +58,7 @@ func startPlane(ctx context.Context, operon, kubeconfig, dataDir string, nodes i
 	case ok := <-ready:
 		if !ok {
 			p.stop()
-			return nil, fmt.Errorf("the control plane did not start: what it says is above")
+			return nil, errors.New("the control plane did not start: see its messages above")
 		}
 	}
 	return p, nil

@@ -120,7 +120,7 @@ func (p *scaffold) start(b *testing.B) {
 	done := make(chan error, 1)
 	go func() {
 		done <- Run(ctx, Options{
-			Root: p.root, Name: "shop", Operon: p.operon, Nodes: 1, Package: "./cmd", WebhookPort: DefaultWebhookPort,
+			Root: p.root, Name: "shop", Operon: p.operon, Nodes: 1, Package: "./cmd", WebhookPort: defaultWebhookPort,
 			Args: []string{fmt.Sprintf("--health-probe-bind-address=127.0.0.1:%d", port)},
 			Generate: func(ctx context.Context, root string, stderr io.Writer) error {
 				return recipe.Run(ctx, p.operon, root, stderr)

@@ -20,7 +20,7 @@ func TestTheLoopIsRefusedWhereAWorkspaceKeepsGoFromBuilding(t *testing.T) {
 	workspace := filepath.Join(other, "go.work")
 	t.Setenv("GOWORK", workspace)
 	said := newTranscript()
-	err := Run(t.Context(), Options{Root: root, Name: "p", Operon: operon, Package: "./cmd", WebhookPort: DefaultWebhookPort, Stdout: said, Stderr: said})
+	err := Run(t.Context(), Options{Root: root, Name: "p", Operon: operon, Package: "./cmd", WebhookPort: defaultWebhookPort, Stdout: said, Stderr: said})
 	if err == nil || !strings.Contains(err.Error(), workspace) || !strings.Contains(err.Error(), "GOWORK=off") {
 		t.Errorf("Run = %v, want an error with the workspace and the way out", err)
 	}

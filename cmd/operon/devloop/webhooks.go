@@ -18,16 +18,22 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/yaml"
 	"k8s.io/client-go/util/cert"
+
+	"github.com/operon-dev/operon/cmd/operon/scaffold/gomodule"
 )
 
 const (
-	// DefaultWebhookPort is where a manager serves its webhooks unless its options say otherwise.
-	DefaultWebhookPort = 9443
+	// defaultWebhookPort is where a manager serves its webhooks unless its options say otherwise.
+	defaultWebhookPort = 9443
 	// certDir is where a manager looks for its certificate, below the directory for temporary files, unless its options say
 	// otherwise. Giving the manager a temporary directory of its own is enough for it to find ours.
 	certDir = "k8s-webhook-server/serving-certs"
 	// manifests is what the generators write the webhook configurations to, below the project's root.
 	manifests = "config/webhook/manifests.yaml"
+	// webhooksPart is the part of the project that holds its webhook configurations.
+	webhooksPart = "webhooks"
+	// enableWebhooks is the variable by which the field's scaffolds tell a manager to do without webhooks.
+	enableWebhooks = "ENABLE_WEBHOOKS"
 )
 
 // webhooks are what the API server is told in order to call a manager on this machine.
@@ -65,26 +71,23 @@ func (w *webhooks) client(inCluster map[string]any) map[string]any {
 	}
 }
 
-// redirect makes the webhook configurations and the conversions of definitions among objects call this machine, and reports whether
-// there are any.
-func (w *webhooks) redirect(objects []*unstructured.Unstructured) (bool, error) {
-	found := false
+// redirect makes the webhook configurations and the conversions of definitions among objects call this machine.
+func (w *webhooks) redirect(objects []*unstructured.Unstructured) error {
 	for _, object := range objects {
 		switch object.GetKind() {
 		case "ValidatingWebhookConfiguration", "MutatingWebhookConfiguration":
 			hooks, _, err := unstructured.NestedSlice(object.Object, "webhooks")
 			if err != nil {
-				return false, fmt.Errorf("%s %s: %w", object.GetKind(), object.GetName(), err)
+				return fmt.Errorf("%s %s: %w", object.GetKind(), object.GetName(), err)
 			}
 			for _, hook := range hooks {
 				if hook, ok := hook.(map[string]any); ok {
 					inCluster, _, _ := unstructured.NestedMap(hook, "clientConfig")
 					hook["clientConfig"] = w.client(inCluster)
-					found = true
 				}
 			}
 			if err := unstructured.SetNestedSlice(object.Object, hooks, "webhooks"); err != nil {
-				return false, err
+				return err
 			}
 		case "CustomResourceDefinition":
 			inCluster, ok, err := unstructured.NestedMap(object.Object, "spec", "conversion", "webhook", "clientConfig")
@@ -92,12 +95,11 @@ func (w *webhooks) redirect(objects []*unstructured.Unstructured) (bool, error) 
 				continue
 			}
 			if err := unstructured.SetNestedMap(object.Object, w.client(inCluster), "spec", "conversion", "webhook", "clientConfig"); err != nil {
-				return false, err
+				return err
 			}
-			found = true
 		}
 	}
-	return found, nil
+	return nil
 }
 
 // readManifests returns the webhook configurations of the project; none where it has none.
@@ -140,10 +142,72 @@ func (w *webhooks) await(ctx context.Context, m *manager) error {
 		// Nothing tells when another process begins to listen; so ask again.
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("the manager does not serve its webhooks at %s; --webhook-port says where it does, if not there: %w", w.address(), err)
+			return fmt.Errorf("the manager does not serve its webhooks at %s; if it serves them elsewhere, say where with --webhook-port: %w", w.address(), err)
 		case <-m.ended:
 			return errors.New(m.ending())
 		case <-time.After(20 * time.Millisecond):
 		}
 	}
+}
+
+// placeWebhooks finds a port for the manager's webhooks, once there is something in the project to serve at it: the usual one, unless it is
+// in use and the manager can be told of another.
+func (l *loop) placeWebhooks() error {
+	if l.webhooks == nil || l.placed {
+		return nil
+	}
+	if _, err := os.Stat(filepath.Join(l.Root, filepath.Dir(manifests))); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	mod, err := os.ReadFile(filepath.Join(l.Root, "go.mod"))
+	if err != nil {
+		return err
+	}
+	if l.webhooks.port, err = l.ports.instead(l.WebhookPort); err != nil {
+		return err
+	}
+	l.placed = true
+	if l.webhooks.port == defaultWebhookPort {
+		return nil
+	}
+	runtime, err := gomodule.RuntimeOf(string(mod))
+	if err != nil {
+		// On neither library: the manager serves where its own code says.
+		l.webhooks.port = l.WebhookPort
+		return nil
+	}
+	if l.webhooks.port != l.WebhookPort {
+		l.say("port %d is in use: webhooks are at %s", l.WebhookPort, l.webhooks.address())
+	}
+	overlay, err := writeOverlay(l.temp, filepath.Join(l.Root, l.Package), runtime.Path)
+	if err != nil {
+		return err
+	}
+	l.builder.Stop()
+	l.builder, l.overlaid = l.newBuilder(overlay), true
+	return nil
+}
+
+// register tells the API server to call the manager's webhooks on this machine, once they are served.
+func (l *loop) register(ctx context.Context) error {
+	objects, err := readManifests(l.Root)
+	if err != nil {
+		return err
+	}
+	if len(objects) == 0 && !l.registered {
+		return nil
+	}
+	if l.webhooks == nil {
+		l.say("webhooks are off: the API server cannot call this machine, or %s=false is set", enableWebhooks)
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, stepTime)
+	defer cancel()
+	if len(objects) > 0 {
+		if err := l.webhooks.await(ctx, l.manager); err != nil {
+			return err
+		}
+	}
+	l.registered = true
+	return l.applyObjects(ctx, objects, webhooksPart)
 }

@@ -61,7 +61,7 @@ func (r Report) print(w io.Writer, output string) error {
 
 func checkOutput(output string) error {
 	if output != "text" && output != "json" {
-		return fmt.Errorf("-o %s: text and json are what there is", output)
+		return fmt.Errorf("-o %s is not known: use text or json", output)
 	}
 	return nil
 }

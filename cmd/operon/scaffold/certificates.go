@@ -35,7 +35,7 @@ func certificatesOf(set *fileset.Set) string {
 			return byManager
 		}
 	}
-	if set.Exists(layout.WebhookKustomize) {
+	if set.Exists(layout.WebhookKustomization) {
 		return byCertManager
 	}
 	return ""

@@ -66,7 +66,7 @@ func newInit() *cobra.Command {
 		Long: `Make a new project in the current directory: the manager's main, the kustomizations that deploy it, a Makefile and a Dockerfile, laid
 out as by Kubebuilder v4. It compiles at once. Kinds are added with operon create api.
 
-A go.mod that is there is added to; .gitignore, .dockerignore and README.md stay as they are. Other files are not overwritten.
+An existing go.mod is added to; an existing .gitignore, .dockerignore or README.md stays as it is. Other files are not overwritten.
 Until Operon is published, go.mod replaces it with the checkout that this command was built from.`,
 		Example: initExamples,
 		Args:    noArgs,
@@ -101,7 +101,7 @@ Until Operon is published, go.mod replaces it with the checkout that this comman
 	f.StringVar(&opts.owner, "owner", "", "who has the copyright, in the head of Go files")
 	f.StringVar(&opts.license, "license", "apache2", "what the head of Go files says: apache2, copyright or none")
 	f.StringVar(&opts.operonSource, "operon-source", "", "checkout of Operon to build against (default: the one that this command was built from)")
-	f.BoolVar(&opts.force, "force", false, "overwrite files that are there")
+	f.BoolVar(&opts.force, "force", false, "overwrite existing files")
 	addPlugins(f)
 	ignored(f, "project-version", "3")
 	ignoredBool(f, "fetch-deps", "skip-go-version-check")
@@ -136,7 +136,7 @@ func newCreateAPI() *cobra.Command {
 		Long: `Add a kind to the project: its Go types, its controller with a test, a sample, roles for people, and all that ties them to the manager and to
 config. Then the generators run, so that the project compiles and can be deployed.
 
-On a terminal it asks whether the types and the controller are wanted, unless flags say so. Elsewhere it makes both, as far as they aren't there.`,
+On a terminal it asks whether the types and the controller are wanted, unless flags say so. Elsewhere it makes those of the two that do not exist yet.`,
 		Example: createAPIExamples,
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -189,7 +189,7 @@ On a terminal it asks whether the types and the controller are wanted, unless fl
 	addExternal(foreign.flags, &opts.external)
 	f = how.flags
 	f.BoolVar(&make, "make", true, "run the generators afterwards")
-	f.BoolVar(&opts.force, "force", false, "overwrite files that are there")
+	f.BoolVar(&opts.force, "force", false, "overwrite existing files")
 	ignoredBool(f, "manifests")
 	addPlugins(f)
 	setFlags(cmd, kind, parts, complete, foreign, how)
@@ -217,7 +217,7 @@ func newCreateWebhook() *cobra.Command {
 		Long: `Add webhooks to a kind: the code with a test, their service and certificate in config, and all that ties them to the manager. Then the
 generators run.
 
-What is there already stays as it is, with --force too: webhooks are added to a file that has others.
+What is there already stays as it is, even with --force: webhooks are added to a file that has others.
 ENABLE_WEBHOOKS=false in the manager's environment leaves all of them out.
 
 The first webhook of a project settles who makes the certificate of all of them: cert-manager, which the cluster has to have then, or with
@@ -310,7 +310,7 @@ func newDelete(use, short, long, examples string, plan func(*project.Project, de
 				fmt.Fprintf(out, "%-7s %s\n", c.Op, c.Path)
 			}
 			for _, path := range rm.kept {
-				fmt.Fprintf(out, "%-7s %s (it was changed since it was made, or is needed by what was)\n", "keep", path)
+				fmt.Fprintf(out, "%-7s %s (changed since it was made, or needed by a file that was)\n", "keep", path)
 			}
 			if !yes {
 				ask := review.AskerOf(cmd)
@@ -363,7 +363,7 @@ internal/webhook/GROUP/VERSION. What is there stays where it is, and goes on wor
 				return err
 			}
 			if len(set.Changes()) == 0 {
-				_, err := fmt.Fprintln(cmd.OutOrStdout(), "The project is so already: there is nothing to change.")
+				_, err := fmt.Fprintln(cmd.OutOrStdout(), "The project is set up that way already: there is nothing to change.")
 				return err
 			}
 			return commit(cmd, set)
@@ -385,7 +385,7 @@ func addGVK(f *pflag.FlagSet, g *gvk) {
 func addExternal(f *pflag.FlagSet, e *externalAPI) {
 	f.StringVar(&e.path, "external-api-path", "", "import path of the types of a kind that another project has")
 	f.StringVar(&e.domain, "external-api-domain", "", "what that kind's group ends in")
-	f.StringVar(&e.module, "external-api-module", "", "Go module of those types, to be got, as in github.com/cert-manager/cert-manager@v1.18.2")
+	f.StringVar(&e.module, "external-api-module", "", "Go module of those types, for go get, as in github.com/cert-manager/cert-manager@v1.18.2")
 }
 
 // addPlugins declares the flag with which users of Kubebuilder choose plugins. There is one layout here, so it only has to be that one.

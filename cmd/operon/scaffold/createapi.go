@@ -1,6 +1,7 @@
 package scaffold
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -100,7 +101,7 @@ func (o apiOptions) check() error {
 	case o.external.path != "" && o.resource.set && o.resource.value:
 		return errors.New("--resource and --external-api-path contradict each other: the types are either the project's or another's")
 	case o.image.Name == "" && (len(o.image.Command) > 0 || o.image.Port != 0 || o.image.User != 0):
-		return errors.New("--image-container-command, --image-container-port and --run-as-user say more about --image: give that too")
+		return errors.New("--image-container-command, --image-container-port and --run-as-user need --image: give that too")
 	case o.image.Port < 0 || o.image.Port > 65535:
 		return fmt.Errorf("--image-container-port %d is not a port: use 1 to 65535", o.image.Port)
 	case o.image.Name != "" && strings.ContainsAny(o.image.Name, " \"\\\n"):
@@ -113,53 +114,56 @@ func (o apiOptions) check() error {
 	return nil
 }
 
+// parts decides what to make, and asks where flags and the project leave it open.
+func (o apiOptions) parts(p *project.Project, ask review.Asker) (types, controller bool, err error) {
+	there := p.Resource(o.group, o.version, o.kind)
+	// There is nothing to ask where the types are there already, or somebody else's.
+	if o.external.path == "" && (there == nil || o.resource.set || there.API != nil && o.force) {
+		if types, err = o.resource.decide(ask, "Create Resource [y/n]", true); err != nil {
+			return false, false, err
+		}
+	}
+	if o.image.Name != "" {
+		return true, true, nil
+	}
+	// One controller is enough for all versions of a kind.
+	usual := !slices.ContainsFunc(p.Versions(o.group, o.kind), func(r *project.Resource) bool {
+		return r != there && r.HasController(o.controllerName, layout.Of(p, r).DefaultController())
+	})
+	controller, err = o.controller.decide(ask, "Create Controller [y/n]", usual)
+	return types, controller, err
+}
+
+// checkParts says why these parts of a resource are not to be made.
+func (o apiOptions) checkParts(r layout.Names, types, controller bool) error {
+	has := r.API != nil
+	switch {
+	case !types && !controller:
+		return errors.New("neither a resource nor a controller was asked for: there is nothing to create")
+	case types && has && !o.force:
+		return fmt.Errorf("%s is there already: add a controller with --resource=false, or write both anew with --force", o.gvk)
+	case types && !r.Own():
+		return fmt.Errorf("%s is not the project's: leave --resource out", o.gvk)
+	case !types && !has && r.Own():
+		return fmt.Errorf("%s has no types in this project, nor in Kubernetes: create them with --resource, or name their package with --external-api-path", o.gvk)
+	case controller && !o.force && r.HasController(o.controllerName, r.DefaultController()):
+		return fmt.Errorf("%s has that controller already: give the new one a name with --controller-name, or write it anew with --force", o.gvk)
+	}
+	return nil
+}
+
 // createAPI plans a kind: its types, its controller, or both.
 func createAPI(p *project.Project, opts apiOptions, ask review.Asker) (*fileset.Set, *project.Resource, error) {
 	if err := opts.check(); err != nil {
 		return nil, nil, err
 	}
-	set := fileset.New(p.Root(), opts.force)
-	there := p.Resource(opts.group, opts.version, opts.kind)
-	has := there != nil && there.API != nil
-
-	makeResource := false
-	// There is nothing to ask where the types are there already, or somebody else's.
-	if opts.external.path == "" && (there == nil || opts.resource.set || has && opts.force) {
-		var err error
-		if makeResource, err = opts.resource.decide(ask, "Create Resource [y/n]", true); err != nil {
-			return nil, nil, err
-		}
+	makeResource, makeController, err := opts.parts(p, ask)
+	if err != nil {
+		return nil, nil, err
 	}
-	makeController := false
-	if opts.image.Name != "" {
-		makeResource, makeController = true, true
-		if opts.image.User == 0 {
-			opts.image.User = defaultUser
-		}
-	} else {
-		// One controller is enough for all versions of a kind.
-		usual := !slices.ContainsFunc(p.Versions(opts.group, opts.kind), func(r *project.Resource) bool {
-			return r != there && r.HasController(opts.controllerName, layout.Of(p, r).DefaultController())
-		})
-		var err error
-		if makeController, err = opts.controller.decide(ask, "Create Controller [y/n]", usual); err != nil {
-			return nil, nil, err
-		}
-	}
-
 	r, known := resolve(p, opts.gvk, opts.external, makeResource)
-	names := layout.Of(p, r)
-	switch {
-	case !makeResource && !makeController:
-		return nil, nil, errors.New("neither a resource nor a controller was asked for: there is nothing to create")
-	case makeResource && has && !opts.force:
-		return nil, nil, fmt.Errorf("%s is there already: add a controller with --resource=false, or write both anew with --force", opts.gvk)
-	case makeResource && !names.Own():
-		return nil, nil, fmt.Errorf("%s is not the project's: leave --resource out", opts.gvk)
-	case !makeResource && !has && names.Own():
-		return nil, nil, fmt.Errorf("%s has no types in this project, nor in Kubernetes: create them with --resource, or name their package with --external-api-path", opts.gvk)
-	case makeController && !opts.force && r.HasController(opts.controllerName, names.DefaultController()):
-		return nil, nil, fmt.Errorf("%s has that controller already: give the new one a name with --controller-name, or write it anew with --force", opts.gvk)
+	if err := opts.checkParts(layout.Of(p, r), makeResource, makeController); err != nil {
+		return nil, nil, err
 	}
 	if makeResource {
 		if err := checkGroups(p, opts.group); err != nil {
@@ -179,10 +183,12 @@ func createAPI(p *project.Project, opts apiOptions, ask review.Asker) (*fileset.
 		p.Add(r)
 	}
 	if opts.image.Name != "" {
+		opts.image.User = cmp.Or(opts.image.User, defaultUser)
 		if err := p.SetImage(r, opts.image.note()); err != nil {
 			return nil, nil, err
 		}
 	}
+	set := fileset.New(p.Root(), opts.force)
 	s, err := subjectOf(set, p, r)
 	if err != nil {
 		return nil, nil, err
@@ -254,7 +260,7 @@ func planLists(set *fileset.Set, data *apiData) error {
 	s := data.subject
 	for _, list := range []struct{ path, template, marker, item string }{
 		{layout.CRDKustomization, "api/crd_kustomization.yaml", "crdkustomizeresource", "- " + s.CRDBase()},
-		{layout.SampleKustomize, "api/samples_kustomization.yaml", "manifestskustomizesamples", "- " + s.Sample()},
+		{layout.SampleKustomization, "api/samples_kustomization.yaml", "manifestskustomizesamples", "- " + s.Sample()},
 	} {
 		if !set.Exists(list.path) {
 			if err := create(set, list.path, list.template, data); err != nil {
@@ -278,7 +284,7 @@ func planLists(set *fileset.Set, data *apiData) error {
 			return err
 		}
 	}
-	return ensureItem(set, layout.DefaultKustomize, "resources", "- ../crd")
+	return ensureItem(set, layout.DefaultKustomization, "resources", "- ../crd")
 }
 
 func ensureItem(set *fileset.Set, path, key, item string) error {

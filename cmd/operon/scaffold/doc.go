@@ -8,7 +8,8 @@
 // [Regenerate] makes again what they made for a PROJECT file. Packages migrate and upgrade are the verbs that change a project as a whole.
 //
 // The packages below it, from the lowest: [project] (the PROJECT file), layout (names), fileset (plans), splice (changes of existing
-// files), templates (contents), origin and gomodule (the library that a project is built on), review (plans before a person).
+// files), templates (contents), origin and gomodule (the library that a project is built on), review (plans before a person). Migrate and upgrade share
+// worktree (what git knows of the project); threeway (merges) is upgrade's.
 //
 // # Guarantees
 //

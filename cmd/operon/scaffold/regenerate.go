@@ -158,7 +158,7 @@ func (r *regeneration) webhooks(resource *project.Resource) error {
 }
 
 // notScaffolded are files that verbs write, but that are kept by others: Go's, the generators', and PROJECT itself.
-var notScaffolded = []string{"go.mod", "go.sum", project.FileName, "config/rbac/role.yaml"}
+var notScaffolded = []string{"go.mod", "go.sum", project.FileName, layout.ManagerRole}
 
 func (r *regeneration) files() (map[string]string, error) {
 	files := map[string]string{}

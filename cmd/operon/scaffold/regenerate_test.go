@@ -105,7 +105,7 @@ func TestAScaffoldFromBeforeTheManagerMadeCertificatesIsThatForCertManager(t *te
 		t.Fatal(err)
 	}
 	made, err := Regenerate(p, from, sets[len(sets)-1])
-	if err != nil || made[layout.CertManagerKustom] == "" || strings.Contains(made[layout.Main], "WebhookCertificates") {
+	if err != nil || made[layout.CertManagerKustomization] == "" || strings.Contains(made[layout.Main], "WebhookCertificates") {
 		t.Errorf("the first scaffold has %d files, main is:\n%s\n%v", len(made), made[layout.Main], err)
 	}
 }

@@ -62,7 +62,7 @@ func runGenerators(cmd *cobra.Command, p *project.Project) error {
 		}
 	}
 	if err != nil {
-		return fmt.Errorf("the files are written, but not what is generated of them (%w): mend what is wrong, and run make generate manifests", err)
+		return fmt.Errorf("the files are written, but the generators failed (%w): mend what is wrong, and run make generate manifests", err)
 	}
 	return nil
 }

@@ -34,7 +34,7 @@ type externalAPI struct {
 
 func (e externalAPI) check() error {
 	if e.path == "" && (e.domain != "" || e.module != "") {
-		return errors.New("--external-api-domain and --external-api-module say more about --external-api-path: give that too")
+		return errors.New("--external-api-domain and --external-api-module need --external-api-path: give that too")
 	}
 	if e.path != "" {
 		return layout.CheckRepo(e.path)
@@ -131,8 +131,6 @@ func mainFile(set *fileset.Set) (string, error) {
 	}
 	return "", fmt.Errorf("%s: %w: the controllers and webhooks are set up there", layout.Main, fs.ErrNotExist)
 }
-
-// MarkerGroup and what else the templates call come from Names; the fields below are computed.
 
 // ProjectName is the prefix of what is deployed.
 func (s *subject) ProjectName() string { return s.project.ProjectName }

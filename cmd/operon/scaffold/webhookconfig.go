@@ -12,7 +12,7 @@ import (
 // planWebhookConfig plans what config has for webhooks: the service, the certificate, and what puts them together.
 func planWebhookConfig(set *fileset.Set, data *webhookData) error {
 	for _, file := range []struct{ path, template string }{
-		{layout.WebhookKustomize, "webhook/kustomization.yaml"},
+		{layout.WebhookKustomization, "webhook/kustomization.yaml"},
 		{"config/webhook/service.yaml", "webhook/service.yaml"},
 		{layout.ManagerWebhook, "webhook/manager_webhook_patch.yaml"},
 		{layout.AllowWebhook, "webhook/allow-webhook-traffic.yaml"},
@@ -25,9 +25,9 @@ func planWebhookConfig(set *fileset.Set, data *webhookData) error {
 		if err := wireCertificates(set, data); err != nil {
 			return err
 		}
-	} else if !set.Exists(layout.CertManagerKustom) { // Kubebuilder's certificates are in files of other names.
+	} else if !set.Exists(layout.CertManagerKustomization) { // Kubebuilder's certificates are in files of other names.
 		if err := firstError(
-			create(set, layout.CertManagerKustom, "webhook/certmanager_kustomization.yaml", data),
+			create(set, layout.CertManagerKustomization, "webhook/certmanager_kustomization.yaml", data),
 			create(set, "config/certmanager/kustomizeconfig.yaml", "webhook/certmanager_kustomizeconfig.yaml", data),
 			create(set, "config/certmanager/certificate.yaml", "webhook/certificate.yaml", data),
 		); err != nil {
@@ -35,16 +35,16 @@ func planWebhookConfig(set *fileset.Set, data *webhookData) error {
 		}
 	}
 	if data.Webhooks.Defaulting || data.Webhooks.Validation {
-		if err := ensureItem(set, layout.WebhookKustomize, "resources", "- "+strings.TrimPrefix(layout.WebhookManifests, "config/webhook/")); err != nil {
+		if err := ensureItem(set, layout.WebhookKustomization, "resources", "- "+strings.TrimPrefix(layout.WebhookManifests, "config/webhook/")); err != nil {
 			return err
 		}
 	}
-	if set.Exists(layout.NetworkKustomize) {
-		if err := ensureItem(set, layout.NetworkKustomize, "resources", "- allow-webhook-traffic.yaml"); err != nil {
+	if set.Exists(layout.NetworkKustomization) {
+		if err := ensureItem(set, layout.NetworkKustomization, "resources", "- allow-webhook-traffic.yaml"); err != nil {
 			return err
 		}
 	}
-	return set.Edit(layout.DefaultKustomize, func(text string) (string, error) { return enableWebhooks(text, data) })
+	return set.Edit(layout.DefaultKustomization, func(text string) (string, error) { return enableWebhooks(text, data) })
 }
 
 // webhookItems are what config/default lists for webhooks, and certManagerItem for cert-manager.
@@ -140,16 +140,16 @@ func kubebuildersTarget(data *webhookData, index int) string {
 
 // webhookConfig takes out what config has for webhooks, when there are none.
 func (rm *removal) webhookConfig(data *webhookData) error {
-	text, err := rm.set.Read(layout.DefaultKustomize)
+	text, err := rm.set.Read(layout.DefaultKustomization)
 	if err != nil {
 		return err
 	}
 	if certificatesOf(rm.set) != byManager && strings.Contains(text, kubebuilderAny) {
-		return replace(rm.set, layout.DefaultKustomize, disableKubebuilders(text, data))
+		return replace(rm.set, layout.DefaultKustomization, disableKubebuilders(text, data))
 	}
 	for _, file := range []string{
-		layout.WebhookKustomize, layout.WebhookManifests, "config/webhook/service.yaml",
-		layout.CertManagerKustom, "config/certmanager/kustomizeconfig.yaml", "config/certmanager/certificate.yaml",
+		layout.WebhookKustomization, layout.WebhookManifests, "config/webhook/service.yaml",
+		layout.CertManagerKustomization, "config/certmanager/kustomizeconfig.yaml", "config/certmanager/certificate.yaml",
 		layout.ManagerWebhook, layout.AllowWebhook,
 	} {
 		if err := rm.set.Remove(file); err != nil {
@@ -158,8 +158,8 @@ func (rm *removal) webhookConfig(data *webhookData) error {
 	}
 	return firstError(
 		rm.certificates(data),
-		rm.edit(layout.DefaultKustomize, func(text string) (string, error) { return disableWebhooks(text, data) }),
-		rm.item(layout.NetworkKustomize, "- allow-webhook-traffic.yaml"),
+		rm.edit(layout.DefaultKustomization, func(text string) (string, error) { return disableWebhooks(text, data) }),
+		rm.item(layout.NetworkKustomization, "- allow-webhook-traffic.yaml"),
 	)
 }
 

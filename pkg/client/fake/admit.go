@@ -43,6 +43,7 @@ func (k *kind) admitNew(obj client.Object, o writeOptions) error {
 		obj.SetNamespace("")
 	}
 	obj.SetManagedFields(nil)
+	obj.SetSelfLink("")
 	if !o.owned {
 		obj.SetDeletionTimestamp(nil)
 		obj.SetDeletionGracePeriodSeconds(nil)
@@ -91,13 +92,16 @@ func (k *kind) admitChanged(old, obj client.Object, o writeOptions) (client.Obje
 	if obj.GetName() != old.GetName() {
 		return nil, apierrors.NewBadRequest(fmt.Sprintf("the name of the object (%s) does not match the name on the URL (%s)", obj.GetName(), old.GetName()))
 	}
+	if ns := obj.GetNamespace(); ns != "" && ns != old.GetNamespace() && !k.has(clusterScoped) {
+		return nil, apierrors.NewBadRequest(fmt.Sprintf("the namespace of the object (%s) does not match the namespace on the URL (%s)", ns, old.GetNamespace()))
+	}
 	if uid := obj.GetUID(); uid != "" && old.GetUID() != "" && uid != old.GetUID() {
 		return nil, apierrors.NewConflict(k.resource, obj.GetName(),
 			fmt.Errorf("precondition failed: UID in precondition: %v, UID in object meta: %v", uid, old.GetUID()))
 	}
 	switch version := obj.GetResourceVersion(); {
 	case version == old.GetResourceVersion():
-	case version != "":
+	case version != "" && version != "0": // servers take 0 for none
 		return nil, k.modified(obj.GetName())
 	case !o.anyVersion && !k.has(replaceable):
 		return nil, k.invalid(obj.GetName(), field.Invalid(at.Child("resourceVersion"), 0, "must be specified for an update"))
@@ -141,13 +145,14 @@ func (k *kind) modified(name string) error {
 func (k *kind) keepIdentity(obj, old client.Object) {
 	obj.SetNamespace(old.GetNamespace())
 	obj.SetManagedFields(nil)
+	obj.SetSelfLink(old.GetSelfLink())
 	if uid := old.GetUID(); uid != "" {
 		obj.SetUID(uid)
 	}
 	if created := old.GetCreationTimestamp(); !created.IsZero() {
 		obj.SetCreationTimestamp(created)
 	}
-	if generation := old.GetGeneration(); generation != 0 {
+	if generation := old.GetGeneration(); generation != 0 || !k.has(hasGeneration) {
 		obj.SetGeneration(generation)
 	}
 	obj.SetDeletionTimestamp(old.GetDeletionTimestamp())

@@ -1,11 +1,14 @@
 package fake_test
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/managedfields"
@@ -170,4 +173,59 @@ func TestTypeConvertersSayWhatCanBeWritten(t *testing.T) {
 	c = fake.NewClientBuilder().WithTypeConverters(none, managedfields.NewDeducedTypeConverter()).Build()
 	must(t, c.Create(t.Context(), configMap("a", nil)))
 	must(t, c.Apply(t.Context(), corev1ac.ConfigMap("a", "ns").WithData(map[string]string{"y": "2"}), client.FieldOwner("me")))
+}
+
+// patchedWith applies a document to the ConfigMap a, and says in short what became of it.
+func patchedWith(t *testing.T, c client.Client, namespace, document string) string {
+	t.Helper()
+	cm := configMap("a", nil)
+	cm.Namespace = namespace
+	err := c.Patch(t.Context(), cm, client.RawPatch(types.ApplyPatchType, []byte(document)), client.FieldOwner("applier"), client.ForceOwnership)
+	if err != nil {
+		return string(apierrors.ReasonForError(err))
+	}
+	if cm.Namespace != namespace {
+		t.Errorf("the answer is of namespace %q", cm.Namespace)
+	}
+	return fmt.Sprintf("%s %v", cm.Name, get(t, c, configMapIn(namespace, "a")).Data)
+}
+
+func configMapIn(namespace, name string) *corev1.ConfigMap {
+	return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}
+}
+
+// What a patch is made to is said by the object, as the path of a request says it; the document may leave its namespace out.
+func TestAnApplyPatchGoesToTheObjectThatItIsMadeTo(t *testing.T) {
+	head := `{"apiVersion":"v1","kind":"ConfigMap","data":{"k":"v"}`
+	documents := []struct{ name, document, want string }{
+		{"nothing said", head + `}`, "BadRequest"},
+		{"no namespace", head + `,"metadata":{"name":"a"}}`, "a map[k:v]"},
+		{"no name", head + `,"metadata":{"labels":{"a":"b"}}}`, "BadRequest"},
+		{"another name", head + `,"metadata":{"name":"b"}}`, "BadRequest"},
+		{"another namespace", head + `,"metadata":{"name":"a","namespace":"elsewhere"}}`, "BadRequest"},
+		{"another kind", `{"apiVersion":"v1","kind":"Secret","metadata":{"name":"a"}}`, "BadRequest"},
+		{"another version", `{"apiVersion":"v2","kind":"ConfigMap","metadata":{"name":"a"}}`, "BadRequest"},
+		{"no kind", `{"apiVersion":"v1","metadata":{"name":"a"}}`, "BadRequest"},
+		{"no version", `{"kind":"ConfigMap","metadata":{"name":"a"}}`, "BadRequest"},
+		{"no object", `[]`, "BadRequest"},
+		{"YAML", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {k: v}\n", "a map[k:v]"},
+	}
+	for _, tc := range documents {
+		t.Run(tc.name, func(t *testing.T) {
+			if got := patchedWith(t, fake.NewClientBuilder().Build(), "ns", tc.document); got != tc.want {
+				t.Errorf("got %s, want %s", got, tc.want)
+			}
+		})
+	}
+	t.Run("on a server", func(t *testing.T) {
+		c, err := client.New(realServer(t), client.Options{})
+		must(t, err)
+		for _, tc := range documents {
+			ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "apply-"}}
+			must(t, c.Create(t.Context(), ns))
+			if got := patchedWith(t, c, ns.Name, tc.document); got != tc.want {
+				t.Errorf("%s: got %s, want %s", tc.name, got, tc.want)
+			}
+		}
+	})
 }

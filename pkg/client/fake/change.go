@@ -1,6 +1,7 @@
 package fake
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	// The version that API servers use: later ones refuse to replace what is not there.
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -18,6 +20,7 @@ import (
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"k8s.io/apimachinery/pkg/util/strategicpatch"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	"sigs.k8s.io/yaml"
 
 	"github.com/operon-dev/operon/pkg/client"
 )
@@ -42,6 +45,9 @@ func patched(original []byte, patchType types.PatchType, patch []byte, structure
 		out, err := jsonpatch.MergePatch(original, patch)
 		if err != nil {
 			return nil, apierrors.NewBadRequest(err.Error())
+		}
+		if !bytes.HasPrefix(out, []byte("{")) {
+			return nil, apierrors.NewBadRequest("error decoding patch: it makes no object")
 		}
 		return out, nil
 	case types.StrategicMergePatchType:
@@ -81,7 +87,7 @@ func (k *kind) takes(patchType types.PatchType, data []byte) error {
 // patchWith returns the change that a patch makes.
 func (k *kind) patchWith(patchType types.PatchType, data []byte) changing {
 	return func(old *entry) (client.Object, error) {
-		original, err := encoded(old.obj)
+		original, err := k.told(old.obj)
 		if err != nil {
 			return nil, err
 		}
@@ -93,12 +99,53 @@ func (k *kind) patchWith(patchType types.PatchType, data []byte) changing {
 		if err != nil {
 			return nil, err
 		}
+		unprocessable := func(message string) error {
+			return apierrors.NewGenericServerResponse(http.StatusUnprocessableEntity, "", k.resource, keyOf(old.obj).Name, message, 0, false)
+		}
+		if patchType != types.StrategicMergePatchType && (patchType == types.JSONPatchType || namesKind(data)) {
+			if err := k.isStill(next); err != nil {
+				return nil, unprocessable(err.Error())
+			}
+		}
 		obj, err := k.decode(next)
 		if err != nil {
-			return nil, apierrors.NewGenericServerResponse(http.StatusUnprocessableEntity, "", k.resource, keyOf(old.obj).Name, err.Error(), 0, false)
+			return nil, unprocessable(err.Error())
+		}
+		if uid := obj.GetUID(); uid != "" && old.obj.GetUID() != "" && uid != old.obj.GetUID() {
+			return nil, k.invalid(keyOf(old.obj).Name, field.Invalid(field.NewPath("metadata", "uid"), uid, "field is immutable"))
 		}
 		return obj, nil
 	}
+}
+
+// namesKind says whether a merge patch may change the kind. One that cannot is spared another pass over the object; strategic
+// merges never do.
+func namesKind(patch []byte) bool {
+	return bytes.Contains(patch, []byte(`"kind"`)) || bytes.Contains(patch, []byte(`"apiVersion"`))
+}
+
+// isStill returns an error if an object is not of kind k any more. A Go type tells the kind of what does not say it.
+func (k *kind) isStill(object []byte) error {
+	var is metav1.TypeMeta
+	if err := json.Unmarshal(object, &is); err != nil {
+		return err
+	}
+	version := is.APIVersion == "" || is.APIVersion == k.stored.GroupVersion().String() || is.APIVersion == k.GroupVersion().String()
+	said := is.Kind != "" || k.holdsMaps()
+	if !version || said && is.Kind != k.Kind {
+		return fmt.Errorf("the patch makes a %s of a %s", is.GroupVersionKind(), k.stored)
+	}
+	return nil
+}
+
+// told returns what is stored as JSON that tells its kind, for patches that look at it.
+func (k *kind) told(stored client.Object) ([]byte, error) {
+	if k.holdsMaps() {
+		return encoded(stored)
+	}
+	named := stored.DeepCopyObject()
+	setKind(named, k.stored)
+	return encoded(named)
 }
 
 // applied is an apply configuration: the object that it names, and its fields.
@@ -133,9 +180,41 @@ func (ks *kinds) applied(config any) (applied, error) {
 	return applied{Unstructured: u, kind: ks.get(gvk)}, nil
 }
 
+// appliedTo is the apply configuration in a patch, which is YAML, as JSON is. The patch is made to the object of kind k at key: what the
+// configuration says of that must be the same, and the namespace may be left out.
+func (ks *kinds) appliedTo(k *kind, key types.NamespacedName, patch []byte) (applied, error) {
+	refused := func(format string, args ...any) (applied, error) {
+		return applied{}, apierrors.NewBadRequest(fmt.Sprintf(format, args...))
+	}
+	if !json.Valid(patch) {
+		converted, err := yaml.YAMLToJSON(patch)
+		if err != nil {
+			return refused("error decoding YAML: %v", err)
+		}
+		patch = converted
+	}
+	a, err := ks.applied(json.RawMessage(patch))
+	if err != nil {
+		return refused("%v", err)
+	}
+	if gvk := a.GroupVersionKind(); gvk != k.GroupVersionKind {
+		return refused("the patch is of a %s, and made to a %s", gvk, k.GroupVersionKind)
+	}
+	if a.GetName() != key.Name {
+		return refused("the name of the object (%s) does not match the name on the URL (%s)", a.GetName(), key.Name)
+	}
+	switch namespace := a.GetNamespace(); {
+	case namespace == "":
+		a.SetNamespace(key.Namespace)
+	case key.Namespace != "" && namespace != key.Namespace && !k.has(clusterScoped):
+		return refused("the namespace of the provided object does not match the namespace sent on the request")
+	}
+	return a, nil
+}
+
 // checkPatchOptions refuses what a server refuses in the options of a patch.
-func checkPatchOptions(apply bool, force *bool, manager string) error {
-	errs := checkManager(manager)
+func checkPatchOptions(apply bool, force *bool, manager string, dryRun []string) error {
+	errs := checkWrite(manager, dryRun)
 	switch {
 	case apply && manager == "":
 		errs = append(errs, field.Required(field.NewPath("fieldManager"), "is required for apply patch"))
@@ -145,8 +224,10 @@ func checkPatchOptions(apply bool, force *bool, manager string) error {
 	return checkOptions("PatchOptions", errs)
 }
 
-func checkManager(name string) field.ErrorList {
-	return metav1validation.ValidateFieldManager(name, field.NewPath("fieldManager"))
+// checkWrite returns what a server finds wrong with the options that all writes have.
+func checkWrite(manager string, dryRun []string) field.ErrorList {
+	return append(metav1validation.ValidateFieldManager(manager, field.NewPath("fieldManager")),
+		metav1validation.ValidateDryRun(field.NewPath("dryRun"), dryRun)...)
 }
 
 // checkOptions makes the error of a server out of what is wrong with the options of a write.

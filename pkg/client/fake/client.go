@@ -2,12 +2,12 @@ package fake
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -100,7 +100,7 @@ func (c *fakeClient) Create(ctx context.Context, obj client.Object, opts ...clie
 		return err
 	}
 	sent := (&client.CreateOptions{}).ApplyOptions(opts).AsCreateOptions()
-	if err := checkOptions("CreateOptions", checkManager(sent.FieldManager)); err != nil {
+	if err := checkOptions("CreateOptions", checkWrite(sent.FieldManager, sent.DryRun)); err != nil {
 		return err
 	}
 	stored, err := k.admit(obj)
@@ -132,7 +132,7 @@ func (c *fakeClient) Update(ctx context.Context, obj client.Object, opts ...clie
 		return err
 	}
 	sent := (&client.UpdateOptions{}).ApplyOptions(opts).AsUpdateOptions()
-	if err := checkOptions("UpdateOptions", checkManager(sent.FieldManager)); err != nil {
+	if err := checkOptions("UpdateOptions", checkWrite(sent.FieldManager, sent.DryRun)); err != nil {
 		return err
 	}
 	return c.server.replace(k, client.ObjectKeyFromObject(obj), obj, obj, writeOptions{dryRun: dry(sent.DryRun), manager: sent.FieldManager})
@@ -164,6 +164,9 @@ func (c *fakeClient) Delete(ctx context.Context, obj client.Object, opts ...clie
 		return err
 	}
 	sent := (&client.DeleteOptions{}).ApplyOptions(opts).AsDeleteOptions()
+	if err := checkOptions("DeleteOptions", metav1validation.ValidateDeleteOptions(sent)); err != nil {
+		return err
+	}
 	return c.server.delete(k, client.ObjectKeyFromObject(obj), sent)
 }
 
@@ -173,7 +176,11 @@ func (c *fakeClient) DeleteAllOf(ctx context.Context, obj client.Object, opts ..
 		return err
 	}
 	o := (&client.DeleteAllOfOptions{}).ApplyOptions(opts)
-	return c.server.deleteAll(k, &o.ListOptions, o.AsDeleteOptions())
+	how := o.AsDeleteOptions()
+	if err := checkOptions("DeleteOptions", metav1validation.ValidateDeleteOptions(how)); err != nil {
+		return err
+	}
+	return c.server.deleteAll(k, &o.ListOptions, how)
 }
 
 func (c *fakeClient) Status() client.SubResourceWriter { return c.SubResource("status") }
@@ -232,7 +239,7 @@ var errNoPatch = errors.New("the patch is nil: client.MergeFrom and client.RawPa
 
 // patch changes the object at key as a patch says, which is made of obj. The answer goes to obj.
 func (s *server) patch(k *kind, key types.NamespacedName, obj client.Object, patch client.Patch, sent *metav1.PatchOptions, subresource string) error {
-	if err := checkPatchOptions(patch.Type() == types.ApplyPatchType, sent.Force, sent.FieldManager); err != nil {
+	if err := checkPatchOptions(patch.Type() == types.ApplyPatchType, sent.Force, sent.FieldManager, sent.DryRun); err != nil {
 		return err
 	}
 	data, err := patch.Data(obj)
@@ -244,7 +251,7 @@ func (s *server) patch(k *kind, key types.NamespacedName, obj client.Object, pat
 	}
 	o := writeOptions{dryRun: dry(sent.DryRun), manager: sent.FieldManager, subresource: subresource, anyVersion: true}
 	if patch.Type() == types.ApplyPatchType {
-		a, err := s.kinds.applied(json.RawMessage(data))
+		a, err := s.kinds.appliedTo(k, key, data)
 		if err != nil {
 			return err
 		}
@@ -267,7 +274,7 @@ func (s *server) applyTo(fields, out runtime.ApplyConfiguration, sent *metav1.Pa
 	if err != nil {
 		return err
 	}
-	if err := checkPatchOptions(true, sent.Force, sent.FieldManager); err != nil {
+	if err := checkPatchOptions(true, sent.Force, sent.FieldManager, sent.DryRun); err != nil {
 		return err
 	}
 	o := writeOptions{dryRun: dry(sent.DryRun), manager: sent.FieldManager, subresource: subresource}

@@ -117,6 +117,10 @@ func TestDefinedKindsWithAGoType(t *testing.T) {
 	if u.GetAPIVersion() != "example.com/v2" || u.Object["spec"].(map[string]any)["color"] != "red" {
 		t.Errorf("a field that the Go type does not have, in another version: %v", u.Object)
 	}
+	must(t, c.Patch(t.Context(), u, merge(`{"apiVersion":"example.com/v2","spec":{"color":"blue"}}`)))
+	if u.GetAPIVersion() != "example.com/v2" {
+		t.Errorf("patched in another version: %v", u.Object)
+	}
 	must(t, c.List(t.Context(), &WidgetList{}))
 }
 

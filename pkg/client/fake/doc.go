@@ -28,7 +28,8 @@
 //   - JSON, merge and strategic merge patches, dry runs, label selectors, field selectors on metadata.name,
 //     metadata.namespace, indexes and selectable fields, and lists in pages do what they do on a server.
 //   - A watch begins with what there is, or after the resourceVersion that it names, and tells every change in order, as its
-//     selectors see it. It ends with Stop or its context, and leaves no goroutine behind.
+//     selectors see it. One that asks for initial events and bookmarks is told where those end, so that Reflectors work. It
+//     ends with Stop or its context, and leaves no goroutine behind.
 //   - With WithCRDs, unknown fields are dropped, defaults filled in, and objects validated as the schema says; what was
 //     invalid before and is not touched is let through, as on a server. With WithCELRules, which needs another module, the
 //     rules of the definitions (x-kubernetes-validations) are evaluated too.

@@ -72,10 +72,12 @@ func (k *kind) decode(data []byte) (client.Object, error) {
 }
 
 // clearKind makes a typed object say nothing about its kind: its type does.
-func clearKind(obj runtime.Object) {
+func clearKind(obj runtime.Object) { setKind(obj, schema.GroupVersionKind{}) }
+
+func setKind(obj runtime.Object, gvk schema.GroupVersionKind) {
 	kind := obj.GetObjectKind()
 	if v := reflect.ValueOf(kind); v.Kind() != reflect.Pointer || !v.IsNil() {
-		kind.SetGroupVersionKind(schema.GroupVersionKind{})
+		kind.SetGroupVersionKind(gvk)
 	}
 }
 

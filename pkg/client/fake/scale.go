@@ -185,7 +185,7 @@ func (s *server) patchScale(k *kind, obj, body client.Object, patch client.Patch
 	if patch.Type() == types.ApplyPatchType {
 		return apierrors.NewBadRequest("a scale is applied with Apply")
 	}
-	if err := checkPatchOptions(false, sent.Force, sent.FieldManager); err != nil {
+	if err := checkPatchOptions(false, sent.Force, sent.FieldManager, sent.DryRun); err != nil {
 		return err
 	}
 	of := body
@@ -260,7 +260,7 @@ func (k *kind) refuseScale(obj client.Object, scale *autoscalingv1.Scale) error 
 
 // applyScale applies the scale that fields hold to the object that config names. Both learn what has become of it.
 func (s *server) applyScale(named applied, config, fields any, sent *metav1.PatchOptions) error {
-	if err := checkPatchOptions(true, sent.Force, sent.FieldManager); err != nil {
+	if err := checkPatchOptions(true, sent.Force, sent.FieldManager, sent.DryRun); err != nil {
 		return err
 	}
 	body, err := s.kinds.applied(fields)

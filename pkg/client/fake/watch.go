@@ -2,6 +2,7 @@ package fake
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"strconv"
 	"sync"
@@ -63,11 +64,17 @@ func (s *server) watch(ctx context.Context, k *kind, like runtime.Object, o *cli
 	return w, nil
 }
 
-// begin sends what lies between the resourceVersion that the caller knows and now: everything, if it knows none. Where each
+// begin sends what lies between the resourceVersion that the caller knows and now: everything, if it knows none or asks for it. Where each
 // object counts for itself, a caller that knows one is told what happens from now on.
 func (w *watching) begin(raw *metav1.ListOptions) error {
 	if raw == nil {
 		raw = &metav1.ListOptions{}
+	}
+	if raw.SendInitialEvents != nil && *raw.SendInitialEvents {
+		if err := w.showPresent(); err != nil || !raw.AllowWatchBookmarks {
+			return err
+		}
+		return w.markEnd()
 	}
 	if version := raw.ResourceVersion; version != "" && version != "0" {
 		sequence, err := strconv.ParseUint(version, 10, 64)
@@ -86,9 +93,14 @@ func (w *watching) begin(raw *metav1.ListOptions) error {
 		}
 		return nil
 	}
-	if raw.SendInitialEvents != nil && !*raw.SendInitialEvents {
+	if raw.SendInitialEvents != nil {
 		return nil
 	}
+	return w.showPresent()
+}
+
+// showPresent sends what there is.
+func (w *watching) showPresent() error {
 	present, err := w.server.store.list(w.kind, w.selector.namespace)
 	if err != nil {
 		return err
@@ -96,6 +108,26 @@ func (w *watching) begin(raw *metav1.ListOptions) error {
 	for _, e := range present {
 		w.observe(change{typ: watch.Added, tracked: w.kind.tracked, after: e})
 	}
+	return nil
+}
+
+// markEnd sends the bookmark that tells that what there was has been sent. Reflectors of client-go wait for it.
+func (w *watching) markEnd() error {
+	fresh, err := newLike(w.like)
+	if err != nil {
+		return err
+	}
+	mark, ok := fresh.(client.Object)
+	if !ok {
+		return fmt.Errorf("%T cannot be watched: it has no metadata", w.like)
+	}
+	switch mark.(type) {
+	case runtime.Unstructured, *metav1.PartialObjectMetadata:
+		mark.GetObjectKind().SetGroupVersionKind(w.kind.GroupVersionKind)
+	}
+	mark.SetAnnotations(map[string]string{metav1.InitialEventsAnnotationKey: "true"})
+	mark.SetResourceVersion(w.server.listVersion())
+	w.send(watch.Event{Type: watch.Bookmark, Object: mark})
 	return nil
 }
 

@@ -1,14 +1,18 @@
 package fake_test
 
 import (
+	"context"
 	"fmt"
 	"sync"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/tools/cache"
 
 	"github.com/operon-dev/operon/pkg/client"
 	"github.com/operon-dev/operon/pkg/client/fake"
@@ -147,5 +151,67 @@ func TestConcurrentUse(t *testing.T) {
 	wg.Wait()
 	if shared := get(t, c, configMap("shared", nil)); shared.ResourceVersion != fmt.Sprint(999+workers*rounds) {
 		t.Errorf("resourceVersion %s after %d patches", shared.ResourceVersion, workers*rounds)
+	}
+}
+
+// The Reflectors of client-go ask for what there is and an event that ends it, and wait for that event.
+func TestAReflectorFollowsTheFake(t *testing.T) {
+	for _, c := range []client.WithWatch{
+		fake.NewClientBuilder().WithObjects(configMap("a", nil)).Build(),
+		fake.NewClientBuilder().WithObjects(configMap("a", nil)).WithGlobalResourceVersionCounter().Build(),
+	} {
+		store := cache.NewStore(cache.MetaNamespaceKeyFunc)
+		reflector := cache.NewReflector(&cache.ListWatch{
+			ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
+				list := &corev1.ConfigMapList{}
+				return list, c.List(ctx, list, &client.ListOptions{Raw: &o})
+			},
+			WatchFuncWithContext: func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
+				return c.Watch(ctx, &corev1.ConfigMapList{}, &client.ListOptions{Raw: &o})
+			},
+		}, &corev1.ConfigMap{}, store, 0)
+		ctx, cancel := context.WithCancel(t.Context())
+		var running sync.WaitGroup
+		running.Go(func() { reflector.RunWithContext(ctx) })
+		await(t, func() bool { return fmt.Sprint(store.ListKeys()) == "[ns/a]" })
+		must(t, c.Create(t.Context(), configMap("b", nil)))
+		must(t, c.Delete(t.Context(), configMap("a", nil)))
+		await(t, func() bool { return fmt.Sprint(store.ListKeys()) == "[ns/b]" })
+		cancel()
+		running.Wait()
+	}
+}
+
+// await waits until something is so.
+func await(t *testing.T, so func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(time.Minute); !so(); time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("it has not come to that within a minute")
+		}
+	}
+}
+
+func TestTheEndOfWhatThereIsIsAnEvent(t *testing.T) {
+	c := fake.NewClientBuilder().WithGlobalResourceVersionCounter().WithObjects(configMap("a", nil)).Build()
+	yes := true
+	list := &unstructured.UnstructuredList{}
+	list.SetGroupVersionKind(configMapKind)
+	for _, o := range []metav1.ListOptions{
+		{SendInitialEvents: &yes, AllowWatchBookmarks: true, ResourceVersionMatch: metav1.ResourceVersionMatchNotOlderThan},
+		{SendInitialEvents: &yes, AllowWatchBookmarks: true, ResourceVersionMatch: metav1.ResourceVersionMatchNotOlderThan, ResourceVersion: "1"},
+	} {
+		w, err := c.Watch(t.Context(), list, &client.ListOptions{Raw: &o})
+		must(t, err)
+		if got := next(t, w); got != "ADDED a *unstructured.Unstructured" {
+			t.Errorf("first event %s", got)
+		}
+		end := <-w.ResultChan()
+		mark, ok := end.Object.(*unstructured.Unstructured)
+		if end.Type != watch.Bookmark || !ok || mark.GetAnnotations()[metav1.InitialEventsAnnotationKey] != "true" || mark.GetResourceVersion() != "1" ||
+			mark.GroupVersionKind() != configMapKind {
+			t.Errorf("then %s %v", end.Type, end.Object)
+		}
+		w.Stop()
 	}
 }

@@ -13,6 +13,7 @@
 // line is for people to read, debug messages are logged, warnings come with a
 // stack trace, and nothing is thinned out.
 //
-// logr's verbosity V(n) is zap's level -n. Kubernetes objects among the values
-// of a message are logged as their kind, namespace and name.
+// logr's verbosity V(n) is zap's level -n. In production, Kubernetes objects among the values
+// of a message or of a logger (WithValues) are logged as their kind, namespace and name; objects inside of other values,
+// such as the items of a slice, are logged whole.
 package zap

@@ -31,6 +31,11 @@ func (k *KubeAwareEncoder) EncodeEntry(entry zapcore.Entry, fields []zapcore.Fie
 	if k.Verbose {
 		return k.Encoder.EncodeEntry(entry, fields)
 	}
+	return k.Encoder.EncodeEntry(entry, named(fields))
+}
+
+// named returns the fields with the names of objects in place of the objects.
+func named(fields []zapcore.Field) []zapcore.Field {
 	short := fields
 	for i, field := range fields {
 		// Generated types have a String method, and so come as stringers; others come as they are.
@@ -52,7 +57,18 @@ func (k *KubeAwareEncoder) EncodeEntry(entry zapcore.Entry, fields []zapcore.Fie
 		}
 		short[i] = zap.Object(field.Key, value)
 	}
-	return k.Encoder.EncodeEntry(entry, short)
+	return short
+}
+
+// namingCore does for the values of a logger what a KubeAwareEncoder does for those of a message, which it is not shown: they are
+// encoded when they are added.
+type namingCore struct {
+	zapcore.Core
+}
+
+// With implements zapcore.Core.
+func (c namingCore) With(fields []zapcore.Field) zapcore.Core {
+	return namingCore{c.Core.With(named(fields))}
 }
 
 // objectName is logged as what identifies an object.

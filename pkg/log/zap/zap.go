@@ -63,6 +63,9 @@ func NewRaw(opts ...Opts) *zap.Logger {
 
 	sink := zapcore.Lock(zapcore.AddSync(o.DestWriter))
 	core := zapcore.NewCore(&KubeAwareEncoder{Encoder: o.Encoder, Verbose: o.Development}, sink, o.Level)
+	if !o.Development {
+		core = namingCore{core}
+	}
 	options := []zap.Option{zap.AddStacktrace(o.StacktraceLevel), zap.ErrorOutput(sink)}
 	if o.Development {
 		options = append(options, zap.Development())

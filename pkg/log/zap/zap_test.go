@@ -195,3 +195,29 @@ func TestFlags(t *testing.T) {
 		}
 	}
 }
+
+func TestAnObjectAmongALoggersOwnValuesIsItsNameToo(t *testing.T) {
+	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "a"}, Data: map[string][]byte{"password": []byte("hunter2")}}
+	for _, opts := range [][]Opts{nil, {ConsoleEncoder()}, {Level(zapcore.Level(-5))}} {
+		var out bytes.Buffer
+		l := New(append(opts, WriteTo(&out))...).WithName("test").WithValues("before", 1, "secret", secret, "nothing", (*corev1.Secret)(nil), "after", 2)
+		l.Info("told")
+		l.Error(errors.New("bad"), "told")
+		for _, line := range strings.Split(strings.TrimSpace(out.String()), "\n") {
+			if !strings.Contains(line, "told") {
+				continue // of a stack trace
+			}
+			if !strings.Contains(strings.ReplaceAll(line, " ", ""), `"secret":{"namespace":"ns","name":"a"}`) || strings.Contains(line, "104 117 110") || strings.Contains(line, "aHVudGVyMg") {
+				t.Errorf("logged %s", line)
+			}
+		}
+		if out.Len() == 0 {
+			t.Error("nothing logged")
+		}
+	}
+	var out bytes.Buffer
+	New(UseDevMode(true), WriteTo(&out)).WithValues("secret", secret).Info("told")
+	if !strings.Contains(out.String(), "104 117 110") {
+		t.Errorf("in development objects are logged whole, and this is not: %s", out.String())
+	}
+}

@@ -72,11 +72,14 @@ func (r Response) WithWarnings(warnings ...string) Response {
 // UID, the status code, and the patch. It fails if a patch cannot be encoded.
 func (r *Response) Complete(req Request) error {
 	r.UID = req.UID
-	if r.Result == nil {
-		r.Result = &metav1.Status{}
-	}
-	if r.Result.Code == 0 {
-		r.Result.Code = http.StatusOK
+	if r.Result == nil || r.Result.Code == 0 {
+		// A handler may give many requests the same answer.
+		var result metav1.Status
+		if r.Result != nil {
+			result = *r.Result
+		}
+		result.Code = http.StatusOK
+		r.Result = &result
 	}
 	if len(r.Patches) == 0 {
 		return nil

@@ -4,12 +4,14 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"gomodules.xyz/jsonpatch/v2"
 	admissionv1 "k8s.io/api/admission/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/operon-dev/operon/pkg/webhook/admission"
 )
@@ -79,6 +81,24 @@ func TestCompleteFillsInWhatIsMissing(t *testing.T) {
 	r = admission.Response{AdmissionResponse: admissionv1.AdmissionResponse{Patch: []byte("[]"), Result: &metav1.Status{Code: 404}}}
 	if err := r.Complete(req); err != nil || string(r.Patch) != "[]" || r.Result.Code != 404 {
 		t.Errorf("%v, completed to %+v", err, r)
+	}
+}
+
+func TestOneAnswerServesManyRequests(t *testing.T) {
+	same := admission.Response{AdmissionResponse: admissionv1.AdmissionResponse{Allowed: true, Result: &metav1.Status{Message: "fine"}}}
+	hook := &admission.Webhook{Handler: admission.HandlerFunc(func(context.Context, admission.Request) admission.Response { return same })}
+	var requests sync.WaitGroup
+	for _, uid := range []types.UID{"a", "b", "c", "d"} {
+		requests.Go(func() {
+			got := hook.Handle(t.Context(), admission.Request{AdmissionRequest: admissionv1.AdmissionRequest{UID: uid}})
+			if got.UID != uid || got.Result.Code != 200 || got.Result.Message != "fine" {
+				t.Errorf("answered %+v", got)
+			}
+		})
+	}
+	requests.Wait()
+	if same.Result.Code != 0 {
+		t.Errorf("the handler's own answer was changed to %+v", same.Result)
 	}
 }
 

@@ -33,8 +33,10 @@
 // Replicas that write at the same time do not undo each other's work, as each
 // write names the version it is based on. A Secret that is lost or damaged is made
 // anew, and what is still served stays trusted meanwhile. A configuration that
-// asks cert-manager for its bundle (annotation cert-manager.io/inject-ca-from)
-// is left to it.
+// asks cert-manager for its bundle (annotation cert-manager.io/inject-ca-from,
+// inject-ca-from-secret or inject-apiserver-ca) is left to it. One that does not take the bundle holds up the next
+// authority until the present one expires, and no renewal of the serving certificate; one that may not be patched
+// does not hold up the start either.
 //
 // # What is not guaranteed
 //

@@ -93,7 +93,7 @@ func New(config *rest.Config, httpClient *http.Client, options Options) (*Keeper
 // NeedLeaderElection says no: every replica serves a certificate, and any may renew it.
 func (k *Keeper) NeedLeaderElection() bool { return false }
 
-// Started is closed when there is a certificate to serve, and API servers have been told to trust it.
+// Started is closed when there is a certificate to serve, and API servers have been told to trust it wherever this process may tell them.
 func (k *Keeper) Started() <-chan struct{} { return k.placed }
 
 // GetCertificate returns the certificate to serve. Before there is one, it
@@ -180,10 +180,8 @@ func (k *Keeper) keep(ctx context.Context, logger logr.Logger) (time.Time, error
 	current := k.current(logger, contents(secret.Data), now)
 	outlook := current.read(now, k.options)
 	k.serve(logger, outlook)
-	inPlace, err := k.put(ctx, logger, outlook)
-	if err != nil {
-		return time.Time{}, err
-	}
+	// A target that does not take the bundle holds up the next authority, but no certificate that the present one can renew.
+	inPlace, notPut := k.put(ctx, logger, outlook)
 
 	after, again, err := current.advance(now, k.options, inPlace)
 	if err != nil {
@@ -194,20 +192,20 @@ func (k *Keeper) keep(ctx context.Context, logger logr.Logger) (time.Time, error
 	}
 	if maps.EqualFunc(contents(secret.Data), after, func(a, b []byte) bool { return string(a) == string(b) }) {
 		k.last = after
-		return again, nil
+		return again, notPut
 	}
 	secret.Data = after
 	err = k.write(ctx, secret, stored == nil)
 	switch {
 	case apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) || stored != nil && apierrors.IsNotFound(err):
 		// Another replica was faster. What it has written is what counts.
-		return time.Now(), nil
+		return time.Now(), notPut
 	case err != nil:
 		return time.Time{}, err
 	}
 	k.last = after // others may act on it before it is seen here again
 	logger.Info("webhook certificates stored", "step", describe(outlook, after.read(now, k.options)))
-	return time.Now(), nil
+	return time.Now(), notPut
 }
 
 // current returns what the Secret holds or, if that is of no use while there
@@ -244,21 +242,22 @@ func (k *Keeper) put(ctx context.Context, logger logr.Logger, o *outlook) (bool,
 	if len(bundle) == 0 {
 		return false, nil
 	}
-	everywhere := true
+	all := whereabouts{everywhere: true, wherePossible: true}
 	var errs []error
 	for _, t := range k.targets {
-		inPlace, err := t.put(ctx, logger, bundle)
-		everywhere = everywhere && inPlace
+		found, err := t.put(ctx, logger, bundle)
+		all.everywhere = all.everywhere && found.everywhere
+		all.wherePossible = all.wherePossible && found.wherePossible
 		errs = append(errs, err)
 	}
-	if everywhere && o.serving != nil {
+	if all.wherePossible && o.serving != nil {
 		select {
 		case <-k.placed:
 		default:
 			close(k.placed)
 		}
 	}
-	return everywhere, errors.Join(errs...)
+	return all.everywhere, errors.Join(errs...)
 }
 
 // secretOf decodes the Secret, or makes an empty one if there is none.

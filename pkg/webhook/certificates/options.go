@@ -121,17 +121,35 @@ func (o Options) names() (names []string, addresses []net.IP) {
 
 // reachedBy reports whether a URL's host, which may have a port, is one of Hosts.
 func (o Options) reachedBy(host string) bool {
+	name, port := splitPort(host)
+	if port == "" {
+		port = "443"
+	}
 	for _, own := range o.Hosts {
-		if own == host || own == withoutPort(host) && own == withoutPort(own) {
+		ownName, ownPort := splitPort(own)
+		if sameHost(name, ownName) && (ownPort == "" || ownPort == port) {
 			return true
 		}
 	}
 	return false
 }
 
-func withoutPort(host string) string {
-	if name, _, err := net.SplitHostPort(host); err == nil {
-		return name
+func sameHost(a, b string) bool {
+	if ip := net.ParseIP(a); ip != nil {
+		return ip.Equal(net.ParseIP(b))
 	}
-	return strings.Trim(host, "[]")
+	return strings.EqualFold(a, b)
+}
+
+func withoutPort(host string) string {
+	name, _ := splitPort(host)
+	return name
+}
+
+// splitPort tells a host, of which the brackets of an IPv6 address are taken off, from its port.
+func splitPort(host string) (name, port string) {
+	if name, port, err := net.SplitHostPort(host); err == nil {
+		return name, port
+	}
+	return strings.Trim(host, "[]"), ""
 }

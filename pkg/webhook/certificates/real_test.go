@@ -4,8 +4,14 @@ import (
 	"bytes"
 	"context"
 	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
+	"io"
+	"net/http"
+	"path"
+	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -219,5 +225,67 @@ func TestAResourceThatMayNotBeListedHoldsNothingUp(t *testing.T) {
 	var vwc admissionregistrationv1.ValidatingWebhookConfiguration
 	if err := c.Get(t.Context(), client.ObjectKey{Name: "ours"}, &vwc); err != nil || len(vwc.Webhooks[0].ClientConfig.CABundle) == 0 {
 		t.Errorf("no bundle where it may be put: %v", err)
+	}
+}
+
+// refusing answers the patches of one object with Forbidden, as an API server does whose rules or policies are against them.
+type refusing struct {
+	http.RoundTripper
+	name    string
+	refused atomic.Int64
+}
+
+func (r *refusing) RoundTrip(req *http.Request) (*http.Response, error) {
+	if req.Method != http.MethodPatch || path.Base(req.URL.Path) != r.name {
+		return r.RoundTripper.RoundTrip(req)
+	}
+	r.refused.Add(1)
+	if req.Body != nil {
+		_ = req.Body.Close()
+	}
+	return &http.Response{
+		StatusCode: http.StatusForbidden, Header: http.Header{"Content-Type": {"application/json"}}, Request: req,
+		Body: io.NopCloser(strings.NewReader(`{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Forbidden","code":403}`)),
+	}, nil
+}
+
+func TestAConfigurationThatMayNotBePatchedHoldsNeitherTheStartNorARenewalUp(t *testing.T) {
+	cfg := controlPlane(t)
+	c, err := client.New(cfg, client.Options{Scheme: scheme(t)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ours := admissionregistrationv1.ServiceReference{Namespace: "default", Name: "gizmo-webhooks"}
+	if err := errors.Join(c.Create(t.Context(), viaService("locked", ours)), c.Create(t.Context(), viaService("open", ours))); err != nil {
+		t.Fatal(err)
+	}
+	refusal := &refusing{name: "locked"}
+	limited := rest.CopyConfig(cfg)
+	limited.Wrap(func(next http.RoundTripper) http.RoundTripper {
+		refusal.RoundTripper = next
+		return refusal
+	})
+	k := startKeeper(t, limited, certificates.Options{
+		Service: types.NamespacedName{Namespace: "default", Name: "gizmo-webhooks"}, Secret: secretName, Validity: 6 * time.Second,
+	})
+	first := served(t, k)
+	eventually(t, time.Minute, "a renewed certificate", func() error {
+		if served(t, k).Leaf.Equal(first.Leaf) {
+			return errors.New("it is still the first")
+		}
+		return nil
+	})
+	var open admissionregistrationv1.ValidatingWebhookConfiguration
+	if err := c.Get(t.Context(), client.ObjectKey{Name: "open"}, &open); err != nil {
+		t.Fatal(err)
+	}
+	authorities := x509.NewCertPool()
+	authorities.AppendCertsFromPEM(open.Webhooks[0].ClientConfig.CABundle)
+	renewed := served(t, k).Leaf
+	if _, err := renewed.Verify(x509.VerifyOptions{Roots: authorities, CurrentTime: renewed.NotAfter.Add(-time.Second)}); err != nil {
+		t.Errorf("the renewed certificate is not trusted: %v", err)
+	}
+	if refusal.refused.Load() == 0 {
+		t.Error("nothing was refused: the test shows nothing")
 	}
 }

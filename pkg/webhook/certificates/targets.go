@@ -19,8 +19,13 @@ import (
 	"k8s.io/client-go/dynamic"
 )
 
-// leftToOthers is the annotation by which a configuration asks cert-manager for its bundle.
-const leftToOthers = "cert-manager.io/inject-ca-from"
+// leftToOthers are the annotations by which a configuration asks cert-manager for its bundle: that of a Certificate, of a Secret,
+// or of the API server (https://cert-manager.io/docs/concepts/ca-injector/).
+var leftToOthers = []string{
+	"cert-manager.io/inject-ca-from",
+	"cert-manager.io/inject-ca-from-secret",
+	"cert-manager.io/inject-apiserver-ca",
+}
 
 // targetResources are the resources that have client configurations.
 var targetResources = []schema.GroupVersionResource{
@@ -43,8 +48,11 @@ type clientAt struct {
 
 // targetsOf returns the client configurations of an object that lead to these webhooks.
 func targetsOf(u *unstructured.Unstructured, options Options) []clientAt {
-	if _, others := u.GetAnnotations()[leftToOthers]; others {
-		return nil
+	annotations := u.GetAnnotations()
+	for _, others := range leftToOthers {
+		if _, asks := annotations[others]; asks {
+			return nil
+		}
 	}
 	var clients []clientAt
 	add := func(config map[string]any, pointer string) {
@@ -104,16 +112,26 @@ func (t *targets) Delete(obj any) error {
 
 // Replace implements cache.ReflectorStore.
 func (t *targets) Replace(objects []any, _ string) error {
-	t.mu.Lock()
-	t.byName = map[string]target{}
-	t.mu.Unlock()
+	byName := map[string]target{}
 	for _, obj := range objects {
-		if err := t.take(obj, targetsOf); err != nil {
-			return err
+		u, ok := obj.(*unstructured.Unstructured)
+		if !ok {
+			return t.unexpected(obj)
+		}
+		if found := targetsOf(u, t.options); len(found) > 0 {
+			byName[u.GetName()] = target{version: u.GetResourceVersion(), clients: found}
 		}
 	}
+	// At once: somebody who looks meanwhile must not find that no target lacks the bundle.
+	t.mu.Lock()
+	t.byName = byName
+	t.mu.Unlock()
 	t.fill()
 	return nil
+}
+
+func (t *targets) unexpected(obj any) error {
+	return fmt.Errorf("%s: unexpected %T", t.resource.Resource, obj)
 }
 
 // Resync implements cache.ReflectorStore.
@@ -122,7 +140,7 @@ func (t *targets) Resync() error { return nil }
 func (t *targets) take(obj any, clients func(*unstructured.Unstructured, Options) []clientAt) error {
 	u, ok := obj.(*unstructured.Unstructured)
 	if !ok {
-		return fmt.Errorf("%s: unexpected %T", t.resource.Resource, obj)
+		return t.unexpected(obj)
 	}
 	found := clients(u, t.options)
 	t.mu.Lock()
@@ -176,16 +194,17 @@ func (t *targets) lacking(bundle string) (map[string]target, bool) {
 	return lacking, t.filled
 }
 
-// put puts the bundle into all targets that have another one. It reports
-// whether there were none: what was just put is only believed when it was seen to have arrived.
-func (t *targets) put(ctx context.Context, logger logr.Logger, bundle []byte) (bool, error) {
+// put puts the bundle into all targets that have another one. It reports where it is: what was just put is only believed when it
+// was seen to have arrived.
+func (t *targets) put(ctx context.Context, logger logr.Logger, bundle []byte) (whereabouts, error) {
 	encoded := base64.StdEncoding.EncodeToString(bundle)
 	lacking, known := t.lacking(encoded)
 	var errs []error
+	locked := 0
 	for name, target := range lacking {
 		patch, err := target.patch(encoded)
 		if err != nil {
-			return false, err
+			return whereabouts{}, err
 		}
 		_, err = t.client.Patch(ctx, name, types.JSONPatchType, patch, metav1.PatchOptions{FieldManager: fieldManager})
 		switch {
@@ -195,10 +214,20 @@ func (t *targets) put(ctx context.Context, logger logr.Logger, bundle []byte) (b
 			// Somebody has changed it meanwhile, as the patch's test says. The change is on its way here, and starts over.
 			logger.V(1).Info("CA bundle not put in place yet", "resource", t.resource.Resource, "name", name, "error", err.Error())
 		default:
+			if apierrors.IsForbidden(err) {
+				locked++
+			}
 			errs = append(errs, fmt.Errorf("CA bundle of %s %s: %w", t.resource.Resource, name, err))
 		}
 	}
-	return known && len(lacking) == 0, errors.Join(errs...)
+	return whereabouts{everywhere: known && len(lacking) == 0, wherePossible: known && len(lacking) == locked}, errors.Join(errs...)
+}
+
+// whereabouts is where the bundle has been seen.
+type whereabouts struct {
+	everywhere bool // in all targets
+	// wherePossible says in all but those that this process may not patch.
+	wherePossible bool
 }
 
 // patch is a JSON patch that changes the bundles of this version of the object, and no other.

@@ -9,7 +9,7 @@
 // kube-controller-manager may take thirty seconds. A namespace that is deleted is emptied by Kubernetes' code at a faster pace: it
 // is gone in a second or two, not five or ten.
 //
-// Not guaranteed: the controllers that need a cloud, a volume driver or a kubelet (attach/detach, volume expansion, node addresses,
-// routes), the rarely used ones for storage migration and device taints, and separate identities:
-// an audit or an RBAC rule cannot tell the controllers apart.
+// Not guaranteed: the controllers that need a cloud, a volume driver or a kubelet (attach/detach, the growth of volumes
+// that are not simulated, node addresses, routes), the rarely used ones for device taints and for the API server's trust bundle, and
+// separate identities: an audit or an RBAC rule cannot tell the controllers apart.
 package controllers

@@ -52,8 +52,9 @@ var workloadControllers = []controller{
 	{"validatingadmissionpolicy-status-controller", admissionPolicyStatus},
 }
 
-// resourceControllers watch every resource that the server has.
+// resourceControllers watch every resource that the server has, or read what one that does so has seen.
 var resourceControllers = []controller{
 	{"garbage-collector-controller", garbageCollection},
 	{"resourcequota-controller", resourceQuotas},
+	{"storage-version-migrator-controller", storageMigrations},
 }

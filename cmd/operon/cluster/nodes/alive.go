@@ -18,6 +18,8 @@ const (
 	leaseSeconds  = 40
 	renewInterval = 10 * time.Second
 	beatInterval  = 5 * time.Minute
+	// silentInterval is how long a node that was silent takes at most to renew its lease again.
+	silentInterval = time.Second
 )
 
 // keepAlive renews the leases of all machines, and now and then their heartbeats, until the context ends.
@@ -37,6 +39,10 @@ func (m *machine) keepAlive(ctx context.Context, c client.Client, log logr.Logge
 		case <-ctx.Done():
 			return
 		case <-time.After(wait):
+		}
+		if m.silent.Load() {
+			wait = silentInterval
+			continue
 		}
 		next, err := m.renew(ctx, c, lease)
 		if err == nil && time.Since(beaten) >= beatInterval {

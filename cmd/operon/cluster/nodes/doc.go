@@ -22,7 +22,15 @@
 //
 // All but the last two can be narrowed to one container, also an init container, by appending its name:
 // sim.operon.dev/exit-code.migrate. Changing them on a running pod takes effect at once. A value or name that cannot be understood is
-// ignored and told in a Warning event (reason InvalidSimulation) on the pod.
+// ignored and told in a Warning event (reason InvalidSimulation) on the pod or node.
+//
+// Annotations on a Node let it fail, until they are taken away or the nodes are run anew:
+//
+//	sim.operon.dev/unreachable: "true"              it sends no heartbeats, and its pods stay as they are, also deleted ones
+//	sim.operon.dev/condition.Ready: "False"         what it says of itself; as well MemoryPressure, DiskPressure and PIDPressure
+//
+// What follows is Kubernetes' doing: an unreachable node is Unknown after fifty seconds, both kinds are tainted, and pods without a toleration are
+// evicted after five minutes.
 //
 // # What is guaranteed
 //

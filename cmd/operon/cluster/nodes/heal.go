@@ -14,7 +14,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// healer is the controller that makes a node Ready again that was given up, because the machine it runs on slept for a while, say.
+// healer is the controller that lets nodes be what their annotations say, and makes a node Ready again that was given up because the
+// machine it runs on slept for a while, say.
 type healer struct {
 	client   client.Client
 	machines map[string]*machine
@@ -41,7 +42,11 @@ func (h *healer) Reconcile(ctx context.Context, req reconcile.Request) (reconcil
 	if err := h.client.Get(ctx, req.NamespacedName, node); err != nil {
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
-	err := m.patchStatus(ctx, h.client, node, func(st *corev1.NodeStatus) { m.conditions(st, time.Now()) })
+	f := faultsOf(node)
+	if f.unreachable {
+		return reconcile.Result{}, nil
+	}
+	err := m.patchStatus(ctx, h.client, node, func(st *corev1.NodeStatus) { m.conditions(st, time.Now(), f.conditions) })
 	if client.IgnoreNotFound(err) != nil {
 		return reconcile.Result{}, fmt.Errorf("node %s: %w", m.name, err)
 	}

@@ -6,6 +6,7 @@ import (
 	"net/netip"
 	"runtime"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -51,6 +52,8 @@ type machine struct {
 	bootID string
 	// addresses hands out podIPs.
 	addresses *pool
+	// silent says that nobody is to hear of the node.
+	silent atomic.Bool
 }
 
 func newMachine(i int) *machine {
@@ -139,18 +142,18 @@ func (m *machine) describe(st *corev1.NodeStatus, now time.Time) {
 		Architecture:            runtime.GOARCH,
 	}
 	st.DeclaredFeatures = slices.Clone(declaredFeatures)
-	m.conditions(st, now)
+	m.conditions(st, now, nil)
 }
 
-// conditions sets the conditions that a kubelet owns, says whether that changed any of them, and counts as a heartbeat if it did.
-func (m *machine) conditions(st *corev1.NodeStatus, now time.Time) bool {
+// conditions sets the conditions that a kubelet owns, those in wrong to the status there, says whether that changed any of them, and counts
+// as a heartbeat if it did.
+func (m *machine) conditions(st *corev1.NodeStatus, now time.Time, wrong map[corev1.NodeConditionType]corev1.ConditionStatus) bool {
 	changed := false
-	for _, want := range []corev1.NodeCondition{
-		{Type: corev1.NodeMemoryPressure, Status: corev1.ConditionFalse, Reason: "KubeletHasSufficientMemory", Message: "kubelet has sufficient memory available"},
-		{Type: corev1.NodeDiskPressure, Status: corev1.ConditionFalse, Reason: "KubeletHasNoDiskPressure", Message: "kubelet has no disk pressure"},
-		{Type: corev1.NodePIDPressure, Status: corev1.ConditionFalse, Reason: "KubeletHasSufficientPID", Message: "kubelet has sufficient PID available"},
-		{Type: corev1.NodeReady, Status: corev1.ConditionTrue, Reason: "KubeletReady", Message: "the simulated kubelet is posting ready status"},
-	} {
+	for _, s := range soundness {
+		want := corev1.NodeCondition{Type: s.kind, Status: s.sound, Reason: s.well, Message: s.wellAtLength}
+		if status, ok := wrong[s.kind]; ok && status != s.sound {
+			want.Status, want.Reason, want.Message = status, s.notWell, "set by the annotation "+Condition+string(s.kind)
+		}
 		want.LastTransitionTime = metav1.NewTime(now)
 		had := -1
 		for i := range st.Conditions {

@@ -34,14 +34,14 @@ func TestGivenUpNodeIsHealed(t *testing.T) {
 	m := newMachine(0)
 	node := m.object(time.Unix(1000, 0))
 	node.Status.Conditions = append(node.Status.Conditions, corev1.NodeCondition{Type: "Other", Status: corev1.ConditionUnknown})
-	if m.conditions(&node.Status, time.Unix(2000, 0)) {
+	if m.conditions(&node.Status, time.Unix(2000, 0), nil) {
 		t.Error("changed without need")
 	}
 	if at := ready(node.Status).LastHeartbeatTime.Unix(); at != 1000 {
 		t.Errorf("heartbeat at %d though nothing changed", at)
 	}
 	ready(node.Status).Status = corev1.ConditionUnknown
-	if !m.conditions(&node.Status, time.Unix(3000, 0)) {
+	if !m.conditions(&node.Status, time.Unix(3000, 0), nil) {
 		t.Error("not healed")
 	}
 	if c := ready(node.Status); c.Status != corev1.ConditionTrue || c.LastTransitionTime.Unix() != 3000 || c.LastHeartbeatTime.Unix() != 3000 {

@@ -3,6 +3,7 @@ package nodes
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -27,6 +28,9 @@ import (
 const podWorkers = 16
 
 const conflictPause = 50 * time.Millisecond
+
+// invalidSimulation is the reason of events about annotations that cannot be understood.
+const invalidSimulation = "InvalidSimulation"
 
 // pods is the controller that leads pods through their lives.
 type pods struct {
@@ -61,7 +65,47 @@ func addPodController(mgr manager.Manager, o Options, machines map[string]*machi
 	if err != nil {
 		return err
 	}
+	if err := c.Watch(source.Kind(mgr.GetCache(), &corev1.Node{}, p.nodeHandler())); err != nil {
+		return err
+	}
 	return c.Watch(source.Kind(mgr.GetCache(), &corev1.Pod{}, p.handler()))
+}
+
+// nodeHandler notes which nodes are silent, asks for work on the pods of those that are not any more, and tells what is wrong with annotations.
+func (p *pods) nodeHandler() handler.TypedEventHandler[*corev1.Node, reconcile.Request] {
+	return handler.TypedFuncs[*corev1.Node, reconcile.Request]{
+		CreateFunc: func(ctx context.Context, e event.TypedCreateEvent[*corev1.Node], q queue) {
+			p.seeNode(ctx, &corev1.Node{}, e.Object, q)
+		},
+		UpdateFunc: func(ctx context.Context, e event.TypedUpdateEvent[*corev1.Node], q queue) {
+			p.seeNode(ctx, e.ObjectOld, e.ObjectNew, q)
+		},
+	}
+}
+
+func (p *pods) seeNode(ctx context.Context, old, node *corev1.Node, q queue) {
+	m := p.machines[node.Name]
+	if m == nil {
+		return
+	}
+	f := faultsOf(node)
+	was := m.silent.Swap(f.unreachable)
+	if len(f.problems) > 0 && !slices.Equal(f.problems, faultsOf(old).problems) {
+		p.teller.tellNode(node, podlife.Event{Type: corev1.EventTypeWarning, Reason: invalidSimulation, Message: strings.Join(f.problems, "; ")})
+	}
+	if f.unreachable || !was {
+		return
+	}
+	var list corev1.PodList
+	if err := p.client.List(ctx, &list, client.UnsafeDisableDeepCopy); err != nil {
+		p.options.Logger.Error(err, "pods of a node that is back", "node", node.Name)
+		return
+	}
+	for i := range list.Items {
+		if pod := &list.Items[i]; pod.Spec.NodeName == node.Name {
+			q.Add(reconcile.Request{NamespacedName: client.ObjectKeyFromObject(pod)})
+		}
+	}
 }
 
 type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
@@ -133,6 +177,9 @@ func (p *pods) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.
 	r := p.resident(pod.UID)
 	if r == nil {
 		return reconcile.Result{}, nil // deleted meanwhile
+	}
+	if r.machine.silent.Load() {
+		return reconcile.Result{}, nil // looked at when the node is back
 	}
 	w := podlife.World{
 		HostIP:     r.machine.hostIP,
@@ -220,7 +267,7 @@ func (p *pods) remember(r *resident, pod *corev1.Pod, step podlife.Step) {
 	if text := strings.Join(step.Problems, "; "); text != r.problems {
 		r.problems = text
 		if text != "" {
-			events = append(events, podlife.Event{Type: corev1.EventTypeWarning, Reason: "InvalidSimulation", Message: text})
+			events = append(events, podlife.Event{Type: corev1.EventTypeWarning, Reason: invalidSimulation, Message: text})
 		}
 	}
 	p.teller.tell(pod, r.machine.name, events)

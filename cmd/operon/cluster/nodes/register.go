@@ -58,14 +58,18 @@ func (m *machine) register(ctx context.Context, c client.Client) error {
 
 // takeOver brings a Node object of an earlier run up to date.
 func (m *machine) takeOver(ctx context.Context, c client.Client, node *corev1.Node) error {
-	if err := m.patchStatus(ctx, c, node, func(st *corev1.NodeStatus) {
-		now := time.Now()
-		m.describe(st, now)
-		beat(st, now)
+	// First what would make the status another one.
+	if err := m.patch(ctx, c, node, func(node *corev1.Node) {
+		m.label(node)
+		mend(node)
 	}); err != nil {
 		return err
 	}
-	return m.patch(ctx, c, node, m.label)
+	return m.patchStatus(ctx, c, node, func(st *corev1.NodeStatus) {
+		now := time.Now()
+		m.describe(st, now)
+		beat(st, now)
+	})
 }
 
 // patch writes what change changes in the node, if anything; the node becomes what the server answers.

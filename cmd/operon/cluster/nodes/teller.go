@@ -1,6 +1,7 @@
 package nodes
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -48,27 +49,37 @@ func (t *teller) tell(pod *corev1.Pod, node string, events []podlife.Event) {
 	if len(events) == 0 {
 		return
 	}
+	about := corev1.ObjectReference{
+		APIVersion: "v1", Kind: "Pod", Namespace: pod.Namespace, Name: pod.Name, UID: pod.UID, ResourceVersion: pod.ResourceVersion,
+	}
 	allowed := t.limit.AllowN(time.Now(), len(events))
 	for _, e := range events {
 		if !allowed && e.Type != corev1.EventTypeWarning {
 			continue
 		}
-		select {
-		case t.queue <- t.event(pod, node, e):
-		default:
-		}
+		t.enqueue(about, node, e)
 	}
 }
 
-func (t *teller) event(pod *corev1.Pod, node string, e podlife.Event) *corev1.Event {
+// tellNode queues an event of a node. Like those of a kubelet it is in the namespace default, and has the name in the UID's place.
+func (t *teller) tellNode(node *corev1.Node, e podlife.Event) {
+	t.enqueue(corev1.ObjectReference{APIVersion: "v1", Kind: "Node", Name: node.Name, UID: types.UID(node.Name)}, node.Name, e)
+}
+
+func (t *teller) enqueue(about corev1.ObjectReference, node string, e podlife.Event) {
+	select {
+	case t.queue <- newEvent(about, node, e):
+	default:
+	}
+}
+
+func newEvent(about corev1.ObjectReference, node string, e podlife.Event) *corev1.Event {
 	now := metav1.Now()
+	about.FieldPath = e.FieldPath
 	return &corev1.Event{
-		ObjectMeta: metav1.ObjectMeta{Namespace: pod.Namespace},
-		InvolvedObject: corev1.ObjectReference{
-			APIVersion: "v1", Kind: "Pod", Namespace: pod.Namespace, Name: pod.Name, UID: pod.UID,
-			ResourceVersion: pod.ResourceVersion, FieldPath: e.FieldPath,
-		},
-		Type: e.Type, Reason: e.Reason, Message: e.Message,
+		ObjectMeta:     metav1.ObjectMeta{Namespace: cmp.Or(about.Namespace, metav1.NamespaceDefault)},
+		InvolvedObject: about,
+		Type:           e.Type, Reason: e.Reason, Message: e.Message,
 		FirstTimestamp: now, LastTimestamp: now, Count: 1,
 		Source:              corev1.EventSource{Component: "kubelet", Host: node},
 		ReportingController: "kubelet",

@@ -193,7 +193,8 @@ func (s *seeder) serviceNetwork(services *net.IPNet) {
 // Kubernetes would not make.
 func (s *seeder) storageClass() {
 	s.add(storagev1.SchemeGroupVersion, "StorageClass", "storageclasses", &storagev1.StorageClass{
-		ObjectMeta:  metav1.ObjectMeta{Name: "standard", Annotations: map[string]string{"storageclass.kubernetes.io/is-default-class": "true"}},
-		Provisioner: Provisioner,
+		ObjectMeta:           metav1.ObjectMeta{Name: "standard", Annotations: map[string]string{"storageclass.kubernetes.io/is-default-class": "true"}},
+		Provisioner:          Provisioner,
+		AllowVolumeExpansion: new(true),
 	})
 }

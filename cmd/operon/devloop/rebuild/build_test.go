@@ -10,10 +10,12 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/operon-dev/operon/internal/gobuild"
 )
 
 // The flags leave the build ID out of the binary: it is another one for each way to the same content.
-var flags = []string{"-ldflags=-s -w -buildid=", "-gcflags=all=-l -dwarf=false", "-gcflags=std=", "-buildvcs=false"}
+var flags = append(gobuild.CompilerFlags(), "-ldflags=-s -w -buildid=", "-buildvcs=false")
 
 // project is a program of some packages.
 var project = map[string]string{

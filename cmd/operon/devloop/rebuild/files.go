@@ -56,7 +56,7 @@ type state struct {
 	other  sources           // all other files
 }
 
-// read is the state of now.
+// read returns the state of the unit's directory as it is now.
 func (u *unit) read() (state, error) {
 	s := state{code: sources{}, begins: map[string]digest{}, other: sources{}}
 	for _, name := range u.goFiles {

@@ -41,12 +41,11 @@ type unit struct {
 
 // listed is what go list says about a package.
 type listed struct {
-	ImportPath, Dir, Export             string
-	Standard                            bool
-	GoFiles, Imports, EmbedPatterns     []string
-	CgoFiles, SFiles, CFiles, SwigFiles []string
-	ImportMap                           map[string]string
-	Module                              *struct{ GoMod string }
+	ImportPath, Dir, Export         string
+	Standard                        bool
+	GoFiles, Imports, EmbedPatterns []string
+	ImportMap                       map[string]string
+	Module                          *struct{ GoMod string }
 }
 
 // newPlan asks the go command for a plan, after a build.
@@ -56,7 +55,7 @@ func (b *Builder) newPlan(ctx context.Context) (*plan, error) {
 		return nil, err
 	}
 	// What the files are must be known before their archives: a file that changes in between is compiled again, at worst.
-	packages, err := b.list(ctx, "-json=ImportPath,Dir,Standard,GoFiles,Imports,ImportMap,EmbedPatterns,CgoFiles,SFiles,CFiles,SwigFiles,Module")
+	packages, err := b.list(ctx, "-json=ImportPath,Dir,Standard,GoFiles,Imports,ImportMap,EmbedPatterns,Module")
 	if err != nil {
 		return nil, err
 	}
@@ -73,47 +72,8 @@ func (b *Builder) newPlan(ctx context.Context) (*plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	files := []string{settings["GOMOD"], settings["GOWORK"]}
-	units := map[string]*unit{}
-	for _, l := range packages {
-		if l.Standard || isBelow(l.Dir, settings["GOMODCACHE"]) {
-			continue
-		}
-		if l.Module == nil {
-			return nil, fmt.Errorf("%s is in no module", l.ImportPath)
-		}
-		files = append(files, l.Module.GoMod, filepath.Join(filepath.Dir(l.Module.GoMod), "vendor", "modules.txt"), filepath.Join(l.Dir, "default.pgo"))
-		u := &unit{path: l.ImportPath, dir: l.Dir, tree: len(l.EmbedPatterns) > 0}
-		for _, name := range l.GoFiles {
-			if !virtual[filepath.Join(l.Dir, name)] {
-				u.goFiles = append(u.goFiles, name)
-			}
-		}
-		if u.state, err = u.read(); err != nil {
-			return nil, err
-		}
-		for _, path := range l.Imports {
-			if mapped, ok := l.ImportMap[path]; ok {
-				path = mapped
-			}
-			if imported, ok := units[path]; ok {
-				u.imports = append(u.imports, imported)
-			}
-		}
-		units[u.path] = u
-		p.packages = append(p.packages, u)
-	}
-	for _, file := range files {
-		if file == "" || file == os.DevNull {
-			continue
-		}
-		p.modules.add(file)
-		switch filepath.Ext(file) {
-		case ".mod":
-			p.modules.add(strings.TrimSuffix(file, ".mod") + ".sum")
-		case ".work":
-			p.modules.add(file + ".sum")
-		}
+	if err := p.addUnits(packages, settings, virtual); err != nil {
+		return nil, err
 	}
 
 	var t trace
@@ -131,11 +91,64 @@ func (b *Builder) newPlan(ctx context.Context) (*plan, error) {
 		}
 	}
 	p.main = exported[len(exported)-1].ImportPath
-	return p, p.follow(t, units)
+	return p, p.follow(t)
+}
+
+// addUnits adds the packages whose files may change, without their virtual files, and the files that say which packages are built.
+func (p *plan) addUnits(packages []listed, settings map[string]string, virtual map[string]bool) error {
+	p.modules.addModule(settings["GOMOD"])
+	p.modules.addModule(settings["GOWORK"])
+	units := map[string]*unit{}
+	for _, l := range packages {
+		if l.Standard || isBelow(l.Dir, settings["GOMODCACHE"]) {
+			continue
+		}
+		if l.Module == nil {
+			return fmt.Errorf("%s is in no module", l.ImportPath)
+		}
+		p.modules.addModule(l.Module.GoMod)
+		p.modules.add(filepath.Join(filepath.Dir(l.Module.GoMod), "vendor", "modules.txt"))
+		p.modules.add(filepath.Join(l.Dir, "default.pgo"))
+		u := &unit{path: l.ImportPath, dir: l.Dir, tree: len(l.EmbedPatterns) > 0}
+		for _, name := range l.GoFiles {
+			if !virtual[filepath.Join(l.Dir, name)] {
+				u.goFiles = append(u.goFiles, name)
+			}
+		}
+		var err error
+		if u.state, err = u.read(); err != nil {
+			return err
+		}
+		for _, path := range l.Imports {
+			if mapped, ok := l.ImportMap[path]; ok {
+				path = mapped
+			}
+			if imported, ok := units[path]; ok {
+				u.imports = append(u.imports, imported)
+			}
+		}
+		units[u.path] = u
+		p.packages = append(p.packages, u)
+	}
+	return nil
+}
+
+// addModule adds a go.mod or go.work, and its sums. Without a module, or a workspace, the go command names no file.
+func (s sources) addModule(file string) {
+	if file == "" || file == os.DevNull {
+		return
+	}
+	s.add(file)
+	switch filepath.Ext(file) {
+	case ".mod":
+		s.add(strings.TrimSuffix(file, ".mod") + ".sum")
+	case ".work":
+		s.add(file + ".sum")
+	}
 }
 
 // follow takes the steps of a trace over.
-func (p *plan) follow(t trace, units map[string]*unit) error {
+func (p *plan) follow(t trace) error {
 	p.link = t.link
 	if err := p.link.checkArchives(p.archives); err != nil {
 		return err

@@ -29,20 +29,6 @@ type Change struct {
 	Op   Op
 }
 
-// ExistError says that files which were to be created are there already.
-type ExistError struct {
-	// Paths are relative to the Set's directory.
-	Paths []string
-}
-
-func (e *ExistError) Error() string {
-	verb := "exists"
-	if len(e.Paths) > 1 {
-		verb = "exist"
-	}
-	return fmt.Sprintf("%s %s already: move what is there away, or have it overwritten with --force", strings.Join(e.Paths, ", "), verb)
-}
-
 // A Set is a plan of changes to the files of a directory.
 type Set struct {
 	root  string
@@ -136,7 +122,7 @@ func (s *Set) Create(path, content string) error {
 func (s *Set) Edit(path string, edit func(content string) (string, error)) error {
 	content, err := s.Read(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%w: it is to be added to, so put it back first", err)
+		return fmt.Errorf("%w: put it back first, since something is to be added to it", err)
 	}
 	if err != nil {
 		return err
@@ -176,7 +162,7 @@ func (s *Set) Changes() []Change {
 	return changes
 }
 
-// Commit makes the changes, and removes directories that they empty. It returns an *ExistError, and changes nothing, where a file
+// Commit makes the changes, and removes directories that they empty. It returns an error, and changes nothing, where a file
 // that was to be created is there with other content. SIGINT and SIGTERM are held while it writes: then what was written is put back as it was,
 // and the error says so.
 func (s *Set) Commit() error {
@@ -184,6 +170,15 @@ func (s *Set) Commit() error {
 	signal.Notify(interrupts, syscall.SIGINT, syscall.SIGTERM)
 	defer signal.Stop(interrupts)
 	return s.commit(interrupts)
+}
+
+// exist is the error that files which were to be created are there already.
+func exist(paths []string) error {
+	verb := "exists"
+	if len(paths) > 1 {
+		verb = "exist"
+	}
+	return fmt.Errorf("%s %s already: move what is there away, or have it overwritten with --force", strings.Join(paths, ", "), verb)
 }
 
 // errInterrupted says that somebody would not wait for the end of Commit.
@@ -200,7 +195,7 @@ func (s *Set) commit(interrupts <-chan os.Signal) error {
 		}
 		if len(there) > 0 {
 			slices.Sort(there)
-			return &ExistError{Paths: there}
+			return exist(there)
 		}
 	}
 	for i, c := range changes {

@@ -90,8 +90,7 @@ func TestCreateNeverReplacesUnlessForced(t *testing.T) {
 		}
 		err := s.Commit()
 		if !force {
-			exist := (*ExistError)(nil)
-			if !errors.As(err, &exist) || !cmp.Equal(exist.Paths, []string{"a", "b"}) || !strings.Contains(err.Error(), "a, b exist already") {
+			if err == nil || !strings.HasPrefix(err.Error(), "a, b exist already") {
 				t.Errorf("Commit: %v", err)
 			}
 			if diff := cmp.Diff(before, tree(t, root)); diff != "" {

@@ -31,7 +31,7 @@ const unpublished = "v0.0.0"
 func Require(mod, sum, repo string, from origin.Origin) (newMod, newSum string, err error) {
 	file, err := modfile.Parse("go.mod", []byte(mod), nil)
 	if err != nil {
-		return "", "", fmt.Errorf("not a go.mod that can be read: %w", err)
+		return "", "", fmt.Errorf("not a valid go.mod: %w", err)
 	}
 	if file.Module == nil {
 		if err := file.AddModuleStmt(repo); err != nil {
@@ -113,7 +113,7 @@ type Runtime struct {
 func RuntimeOf(mod string) (Runtime, error) {
 	file, err := modfile.ParseLax("go.mod", []byte(mod), nil)
 	if err != nil {
-		return Runtime{}, fmt.Errorf("not a go.mod that can be read: %w", err)
+		return Runtime{}, fmt.Errorf("not a valid go.mod: %w", err)
 	}
 	found := Runtime{}
 	for _, r := range file.Require {

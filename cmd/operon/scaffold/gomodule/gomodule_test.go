@@ -159,7 +159,7 @@ func TestRuntimeOfAProject(t *testing.T) {
 		{"older", "module p\nrequire sigs.k8s.io/controller-runtime v0.22.4\n", Runtime{ControllerRuntime, false}, ""},
 		{"newer", "module p\nrequire sigs.k8s.io/controller-runtime v0.23.0\n", Runtime{ControllerRuntime, true}, ""},
 		{"neither", "module p\n", Runtime{}, "go get one of them"},
-		{"no go.mod", "require (", Runtime{}, "not a go.mod"},
+		{"no go.mod", "require (", Runtime{}, "not a valid go.mod"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			got, err := RuntimeOf(tt.mod)

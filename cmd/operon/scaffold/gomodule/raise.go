@@ -96,7 +96,7 @@ func raiseLibrary(file *modfile.File, root string, from origin.Origin) (dir stri
 	return "", false, nil
 }
 
-// needs is what a scaffold of now requires, with the library at dir, unless that is empty; and their hashes.
+// needs is what the current scaffold requires, with the library at dir, unless that is empty; and their hashes.
 func needs(dir string) (*modfile.File, []string, error) {
 	known, err := modfile.Parse("snapshot.mod", snapshotMod, nil)
 	if err != nil {

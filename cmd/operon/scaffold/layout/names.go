@@ -11,23 +11,24 @@ import (
 
 // Files that a project has once.
 const (
-	Main               = "cmd/main.go"
-	Boilerplate        = "hack/boilerplate.go.txt"
-	CRDKustomization   = "config/crd/kustomization.yaml"
-	RBACKustomization  = "config/rbac/kustomization.yaml"
-	SampleKustomize    = "config/samples/kustomization.yaml"
-	DefaultKustomize   = "config/default/kustomization.yaml"
-	NetworkKustomize   = "config/network-policy/kustomization.yaml"
-	WebhookKustomize   = "config/webhook/kustomization.yaml"
-	WebhookManifests   = "config/webhook/manifests.yaml"
-	CertManagerKustom  = "config/certmanager/kustomization.yaml"
-	ManagerWebhook     = "config/default/manager_webhook_patch.yaml"
-	AllowWebhook       = "config/network-policy/allow-webhook-traffic.yaml"
-	CertificatesRole   = "config/rbac/webhook_certificates_role.yaml"
-	CRDKustomizeConfig = "config/crd/kustomizeconfig.yaml"
+	Main                     = "cmd/main.go"
+	Boilerplate              = "hack/boilerplate.go.txt"
+	CRDKustomization         = "config/crd/kustomization.yaml"
+	RBACKustomization        = "config/rbac/kustomization.yaml"
+	SampleKustomization      = "config/samples/kustomization.yaml"
+	DefaultKustomization     = "config/default/kustomization.yaml"
+	NetworkKustomization     = "config/network-policy/kustomization.yaml"
+	WebhookKustomization     = "config/webhook/kustomization.yaml"
+	WebhookManifests         = "config/webhook/manifests.yaml"
+	CertManagerKustomization = "config/certmanager/kustomization.yaml"
+	ManagerWebhook           = "config/default/manager_webhook_patch.yaml"
+	AllowWebhook             = "config/network-policy/allow-webhook-traffic.yaml"
+	ManagerRole              = "config/rbac/role.yaml" // what make manifests makes of the markers of controllers
+	CertificatesRole         = "config/rbac/webhook_certificates_role.yaml"
+	CRDKustomizeConfig       = "config/crd/kustomizeconfig.yaml"
 )
 
-// Names are what belongs to one resource of a project is called.
+// Names says how files, packages and objects are called that belong to one resource of a project.
 type Names struct {
 	*project.Resource
 	project *project.Project

@@ -66,7 +66,7 @@ func withoutModule(root string) error {
 	if module := above(root, "go.mod"); module != "" {
 		return fmt.Errorf("the project in %s is part of the module in %s, and moves with it: run operon migrate there", root, module)
 	}
-	return errors.New("the project has no go.mod, so it is no Go module: operon migrate is for operators in Go")
+	return errors.New("the project has no go.mod, so it is not a Go module: operon migrate is for operators in Go")
 }
 
 // inGo reports whether a project has a layout of Kubebuilder's or Operator-SDK's for Go.

@@ -158,7 +158,7 @@ func (p *Plan) moveFiles(changes []move, opts Options) error {
 		p.note("%s names %s still", file, gomodule.ControllerRuntime)
 	}
 	if p.vendors {
-		p.note("vendor holds the modules of before: go mod vendor makes it anew")
+		p.note("vendor still holds the old modules: go mod vendor makes it anew")
 	}
 	return nil
 }

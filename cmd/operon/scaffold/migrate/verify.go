@@ -64,7 +64,7 @@ func (p *Plan) verify(ctx context.Context, opts Options, say func(string)) error
 		return nil
 	}
 	if tidyErr != nil {
-		return fmt.Errorf("nothing is changed, since go.mod can't be completed: %w: see that Go can get modules, or leave the rest to be compiled by yourself with --no-build", tidyErr)
+		return fmt.Errorf("nothing is changed, since go.mod can't be completed: %w: check that Go can download modules, or compile the rest yourself with --no-build", tidyErr)
 	}
 	say(buildErr.Error())
 	message := "nothing is changed, since the result does not compile: mend that in the project as it is, if that can be, or have everything else moved with --no-build and mend it then"

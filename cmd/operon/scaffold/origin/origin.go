@@ -15,10 +15,6 @@ import (
 // Library is the path of the library's module.
 const Library = "github.com/operon-dev/operon"
 
-// ErrUnknown says that the command cannot tell where its library is.
-var ErrUnknown = errors.New("this operon is no released version, and the checkout that it was built from is not to be found: name a checkout of " +
-	Library + " with --operon-source")
-
 // dir may be set with -ldflags "-X github.com/operon-dev/operon/cmd/operon/scaffold/origin.dir=/path/to/checkout".
 var dir string
 
@@ -50,7 +46,8 @@ func Find() (Origin, error) {
 			return Origin{Dir: root}, nil
 		}
 	}
-	return Origin{}, ErrUnknown
+	return Origin{}, errors.New("this operon is not a released version, and the checkout that it was built from cannot be found: name a checkout of " +
+		Library + " with --operon-source")
 }
 
 // At returns the origin that is a certain checkout.
@@ -60,7 +57,7 @@ func At(dir string) (Origin, error) {
 		return Origin{}, err
 	}
 	if !isCheckout(dir) {
-		return Origin{}, fmt.Errorf("%s is no checkout of %s: --operon-source takes the directory that has its go.mod", dir, Library)
+		return Origin{}, fmt.Errorf("%s is not a checkout of %s: --operon-source takes the directory that has its go.mod", dir, Library)
 	}
 	return Origin{Dir: dir}, nil
 }

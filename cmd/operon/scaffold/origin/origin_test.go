@@ -19,7 +19,7 @@ func TestFindKnowsTheCheckoutItWasCompiledFrom(t *testing.T) {
 
 func TestAtTakesCheckoutsOnly(t *testing.T) {
 	dir := t.TempDir()
-	if _, err := At(dir); err == nil || !strings.Contains(err.Error(), "is no checkout of "+Library) {
+	if _, err := At(dir); err == nil || !strings.Contains(err.Error(), "is not a checkout of "+Library) {
 		t.Errorf("an empty directory: %v", err)
 	}
 	if err := os.WriteFile(filepath.Join(dir, "go.mod"), []byte("module "+Library+"\n"), 0o644); err != nil {

@@ -97,16 +97,16 @@ func Parse(data []byte) (*Project, error) {
 	p := &Project{}
 	data = bytes.ReplaceAll(data, []byte("\r\n"), []byte("\n"))
 	if err := yaml.Unmarshal(data, p); err != nil {
-		return nil, fmt.Errorf("not a project's: %s: mend it, or take it back from version control", complaint(err))
+		return nil, fmt.Errorf("not a valid project file: %s: mend it, or take it back from version control", complaint(err))
 	}
 	if p.Version == "" {
-		return nil, errors.New("not a project's: it has no version of its format: take it back from version control, or make a project with operon init")
+		return nil, errors.New("not a valid project file: it does not give the version of its format: take it back from version control, or make a project with operon init")
 	}
 	if p.Version != version {
 		return nil, fmt.Errorf("version %q of the format is not supported, only %q: kubebuilder's migration guide says how to get there", p.Version, version)
 	}
 	if err := p.check(); err != nil {
-		return nil, fmt.Errorf("not a project's: %w: mend it, or take it back from version control", err)
+		return nil, fmt.Errorf("not a valid project file: %w: mend it, or take it back from version control", err)
 	}
 	for _, line := range strings.SplitAfter(string(data), "\n") {
 		if !strings.HasPrefix(line, "#") {
@@ -257,16 +257,6 @@ func (p *Project) Remove(r *Resource) {
 func (p *Project) HasWebhooks() bool {
 	for _, r := range p.Resources {
 		if !r.Webhooks.Empty() {
-			return true
-		}
-	}
-	return false
-}
-
-// HasAPI reports whether the project has types of its own.
-func (p *Project) HasAPI() bool {
-	for _, r := range p.Resources {
-		if r.API != nil {
 			return true
 		}
 	}

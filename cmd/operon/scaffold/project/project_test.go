@@ -87,14 +87,14 @@ func TestResourcesAreFound(t *testing.T) {
 		t.Fatal(err)
 	}
 	busy := p.Resource("web", "v1", "Busy")
-	if busy == nil || busy.QualifiedGroup() != "web.example.com" || !p.HasWebhooks() || !p.HasAPI() {
+	if busy == nil || busy.QualifiedGroup() != "web.example.com" || !p.HasWebhooks() {
 		t.Errorf("Busy: %+v", busy)
 	}
 	if p.Resource("web", "v2", "Busy") != nil {
 		t.Error("a version that is not there was found")
 	}
 	p.Remove(busy)
-	if p.Resource("web", "v1", "Busy") != nil || len(p.Resources) != 2 || p.HasWebhooks() || p.HasAPI() {
+	if p.Resource("web", "v1", "Busy") != nil || len(p.Resources) != 2 || p.HasWebhooks() {
 		t.Errorf("after Remove: %+v", p.Resources)
 	}
 }
@@ -158,7 +158,7 @@ func TestFindLooksUpwards(t *testing.T) {
 
 func TestWhatIsNoProjectIsRefused(t *testing.T) {
 	for _, tt := range []struct{ name, data, want string }{
-		{"not YAML", "a: [", "not a project"},
+		{"not YAML", "a: [", "not a valid project file"},
 		{"another format", "version: \"2\"\n", `version "2"`},
 		{"wrong type", "version: \"3\"\nresources: yes\n", "resources is true or false there: mend it"},
 		{"a list", "[]", "it is a list, and is to be a mapping"},

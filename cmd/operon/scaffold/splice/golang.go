@@ -304,7 +304,7 @@ func parse(src string) (*token.FileSet, *ast.File, error) {
 	fset := token.NewFileSet()
 	file, err := parser.ParseFile(fset, "", src, parser.ParseComments)
 	if err != nil {
-		return nil, nil, fmt.Errorf("not valid Go, which is to be mended first: %w", firstOf(err))
+		return nil, nil, fmt.Errorf("not valid Go, mend that first: %w", firstOf(err))
 	}
 	return fset, file, nil
 }

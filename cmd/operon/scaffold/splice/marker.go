@@ -5,19 +5,8 @@ import (
 	"strings"
 )
 
-// MarkerError says that a file has lost the marker where lines were to be added.
-type MarkerError struct {
-	// Marker is the whole comment.
-	Marker string
-	// Lines are what should have been added.
-	Lines string
-}
-
-func (e *MarkerError) Error() string {
-	return fmt.Sprintf("the comment %q is missing: put it back where %q may be added", e.Marker, strings.TrimSpace(firstLine(e.Lines)))
-}
-
-// BeforeMarker adds lines before the line that has a marker, indented as the marker is, unless they are there. The error is a *MarkerError where there is no marker.
+// BeforeMarker adds lines before the line that has a marker, indented as the marker is, unless they are there.
+// Where the marker is missing the error says which comment to put back.
 func BeforeMarker(text, marker, lines string) (string, error) {
 	comment := "+kubebuilder:scaffold:" + marker
 	all := strings.SplitAfter(text, "\n")
@@ -32,7 +21,7 @@ func BeforeMarker(text, marker, lines string) (string, error) {
 		}
 		return strings.Join(all[:i], "") + indented + strings.Join(all[i:], ""), nil
 	}
-	return "", &MarkerError{Marker: comment, Lines: lines}
+	return "", fmt.Errorf("the comment %q is missing: put it back where %q may be added", comment, strings.TrimSpace(firstLine(lines)))
 }
 
 // indent puts a prefix before every line that is not empty, and a newline after the last.

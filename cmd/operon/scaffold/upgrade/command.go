@@ -15,10 +15,10 @@ import (
 const long = `Carry what has changed in the scaffold since the project was made into the project, which people have changed too: a newer operon
 may have a better Makefile, main or config to begin with.
 
-Each scaffolded file is merged three ways: what the scaffold of then made, what that of now makes, and what is in the project. What only
+Each scaffolded file is merged three ways: what the scaffold made back then, what it makes now, and what is in the project. What only
 you changed stays, what only the scaffold changed is changed, and where both changed the same lines both are left in the file, between
 <<<<<<< and >>>>>>>, for you to settle; such files are listed, and the exit code is not 0. Files that you deleted stay deleted. What
-go.mod requires is raised to what the scaffold of now needs, and never lowered.
+go.mod requires is raised to what the scaffold needs now, and never lowered.
 
 Which scaffold the project was made with is found out by comparing. --from names a directory or a commit that has it untouched, for
 a project that was made by an operon between releases, or by kubebuilder.

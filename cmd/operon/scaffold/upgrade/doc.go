@@ -1,11 +1,11 @@
 // Package upgrade is "operon upgrade": it carries what is newer in the scaffold of this operon into a project that people have changed since it was made.
 //
-// That is a three-way merge of each scaffolded file. Its sides: base is what the scaffold that the project was made with makes for its PROJECT file; theirs is what the
-// scaffold of this operon makes for it; ours is the project. Scaffolds that were released are archived in package templates, so base can be made again;
-// or the project's own history has it (--from).
+// That is a three-way merge of each scaffolded file. Base is what the scaffold that the project was made with makes for its PROJECT file, theirs
+// is what the scaffold of this operon makes for it, and ours is the project. Released scaffolds are archived in package templates, so base can be
+// made again; or the project's own history has it (--from).
 //
-// Which scaffold that was needs no record: of the archived ones it is the one from which the project differs least, since a person's own changes count alike
-// against all of them.
+// Which scaffold that was needs no record: it is the archived one from which the project differs least, since a person's own changes count
+// alike against all of them.
 //
 // # Guarantees
 //

@@ -68,7 +68,7 @@ func New(ctx context.Context, p *project.Project, opts Options) (*Plan, error) {
 		return nil, err
 	}
 	if version := p.CLIVersion(); version != "" && opts.From == "" {
-		return nil, fmt.Errorf("kubebuilder %s made this project, as PROJECT says, and what it made is not known here: name the commit that has its scaffold untouched, with --from", version)
+		return nil, fmt.Errorf("kubebuilder %s made this project, as PROJECT says, and its scaffold is not known here: name the commit that has it untouched, with --from", version)
 	}
 	if !opts.Force {
 		if err := worktree.CheckClean(ctx, p.Root()); err != nil {
@@ -142,7 +142,7 @@ func (plan *Plan) raise(from origin.Origin) error {
 func libraryOf(p *project.Project) (origin.Origin, error) {
 	data, err := os.ReadFile(filepath.Join(p.Root(), "go.mod"))
 	if errors.Is(err, fs.ErrNotExist) {
-		return origin.Origin{}, errors.New("the project has no go.mod, so it is no Go module: there is no newer scaffold for it")
+		return origin.Origin{}, errors.New("the project has no go.mod, so it is not a Go module: there is no newer scaffold for it")
 	}
 	if err != nil {
 		return origin.Origin{}, err
@@ -207,7 +207,7 @@ func untouched(ctx context.Context, root, from string) (map[string]string, error
 	return files, err
 }
 
-// nearest is the scaffold from which the project differs least; of those that are alike in that, the last. The scaffold of now is one of them.
+// nearest is the scaffold from which the project differs least; of those that are alike in that, the last. The current scaffold is one of them.
 func nearest(root string, known []templates.Set, earlier map[string]map[string]string, now map[string]string) (string, map[string]string, error) {
 	name, base := "this operon's", now
 	project := fileset.New(root, false)

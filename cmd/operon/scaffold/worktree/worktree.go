@@ -78,7 +78,7 @@ func git(ctx context.Context, root string, args ...string) ([]byte, error) {
 	case errors.Is(err, exec.ErrNotFound):
 		return nil, errors.New("git is not installed, and without it a change can't be taken back: install it and commit the project, or go on with --force")
 	case strings.Contains(said, "not a git repository"):
-		return nil, fmt.Errorf("%s is in no git repository, so a change could not be taken back: git init, git add and git commit first, or go on with --force", root)
+		return nil, fmt.Errorf("%s is not in a git repository, so a change could not be taken back: git init, git add and git commit first, or go on with --force", root)
 	case said != "":
 		return nil, fmt.Errorf("git %s: %s", args[0], strings.TrimPrefix(said, "fatal: "))
 	default:

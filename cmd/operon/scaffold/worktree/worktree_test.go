@@ -70,7 +70,7 @@ func TestCheckCleanNamesWhatIsNotCommitted(t *testing.T) {
 func TestCheckCleanSaysWhyItCannotTell(t *testing.T) {
 	outside := t.TempDir()
 	t.Setenv("GIT_CEILING_DIRECTORIES", filepath.Dir(outside))
-	if err := CheckClean(t.Context(), outside); err == nil || !strings.Contains(err.Error(), "no git repository") {
+	if err := CheckClean(t.Context(), outside); err == nil || !strings.Contains(err.Error(), "not in a git repository") {
 		t.Errorf("outside of a repository: %v", err)
 	}
 	t.Setenv("PATH", t.TempDir())

@@ -54,15 +54,17 @@ func (l *lease) close(timeout time.Duration) error {
 				return errors.Join(err, l.conn.Close())
 			}
 		case <-timer.C:
-			return errors.Join(err, fmt.Errorf("the shared control plane was not reset within %s", timeout), l.conn.Close(), l.drain())
+			return errors.Join(err, fmt.Errorf("the shared control plane was not reset within %s", timeout), l.hangUp())
 		}
 	}
 }
 
-func (l *lease) drain() error {
+// hangUp closes the connection, and returns when nobody reads from it any more.
+func (l *lease) hangUp() error {
+	err := l.conn.Close()
 	for range l.lines {
 	}
-	return nil
+	return err
 }
 
 // borrow takes a control plane that nobody uses, or starts one.
@@ -177,11 +179,11 @@ func connect(ctx context.Context, socket string) (*together, error) {
 	}()
 	kubeconfig, err := l.greeting(ctx)
 	if err != nil {
-		return nil, errors.Join(err, conn.Close(), l.drain())
+		return nil, errors.Join(err, l.hangUp())
 	}
 	admin, err := loadAdmin(kubeconfig)
 	if err != nil {
-		return nil, errors.Join(err, conn.Close(), l.drain())
+		return nil, errors.Join(err, l.hangUp())
 	}
 	return &together{link: l, admin: admin, dir: filepath.Dir(kubeconfig)}, nil
 }

@@ -13,6 +13,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/operon-dev/operon/internal/gobuild"
 )
 
 // build builds the command into the user's cache, unless it is there and none of its source has changed since. Of several
@@ -77,11 +79,11 @@ func compile(root, source, scratch string) error {
 	if !isFile(filepath.Join(root, "hack", "gobuild", "main.go")) {
 		return run(scratch, "go", "build", "-C", source, "-ldflags=-s -w", "-o", filepath.Join(scratch, "operon"), ".")
 	}
-	gobuild := filepath.Join(scratch, "gobuild")
-	if err := run(scratch, "go", "build", "-C", root, "-o", gobuild, "./hack/gobuild"); err != nil {
+	builder := filepath.Join(scratch, "gobuild")
+	if err := run(scratch, "go", "build", "-C", root, "-o", builder, "./hack/gobuild"); err != nil {
 		return err
 	}
-	return run(scratch, gobuild, "-C", source, "-ldflags=-s -w", "-o", "operon", ".")
+	return run(scratch, builder, "-C", source, "-ldflags=-s -w", "-o", "operon", ".")
 }
 
 // run runs a program of a build, which tells the user how it goes. Its error says what was wrong first.
@@ -97,9 +99,17 @@ func run(dir, name string, args ...string) error {
 	return nil
 }
 
-// compilerFlags are those that the Makefile builds the command with: a build takes a third less time, and one that was made there is
-// not made again.
-const compilerFlags = "'-gcflags=all=-l -dwarf=false' -gcflags=std="
+// compilerFlags are those of the command, as GOFLAGS has them.
+func compilerFlags() string {
+	var quoted []string
+	for _, flag := range gobuild.CompilerFlags() {
+		if strings.Contains(flag, " ") {
+			flag = "'" + flag + "'"
+		}
+		quoted = append(quoted, flag)
+	}
+	return strings.Join(quoted, " ")
+}
 
 // buildFlags returns the GOFLAGS of the build: the user's, but for those that are about the user's own module or need cgo, and
 // the compiler's unless the user has some.
@@ -109,7 +119,7 @@ func buildFlags(goflags string) string {
 		return slices.Contains([]string{"mod", "modfile", "overlay", "race", "msan", "asan", "cover"}, name)
 	})
 	if !strings.Contains(goflags, "-gcflags") {
-		flags = append(flags, compilerFlags)
+		flags = append(flags, compilerFlags())
 	}
 	return strings.Join(flags, " ")
 }

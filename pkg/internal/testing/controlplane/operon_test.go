@@ -143,6 +143,7 @@ func TestTheCommandIsBuiltOnceForEachState(t *testing.T) {
 }
 
 func TestBuildKeepsTheUsersFlagsThatSuitIt(t *testing.T) {
+	const compilerFlags = "'-gcflags=all=-l -dwarf=false' -gcflags=std="
 	for given, want := range map[string]string{
 		"":                                  compilerFlags,
 		"-v":                                "-v " + compilerFlags,

@@ -1,4 +1,4 @@
-// Command pack keeps the templates of now as the next archive, for a release. Run it by go generate in the package of templates; it does
+// Command pack keeps the current templates as the next archive, for a release. Run it by go generate in the package of templates; it does
 // nothing where the last archive has the same ones.
 package main
 
