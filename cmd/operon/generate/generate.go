@@ -50,6 +50,12 @@ type Artifact struct {
 	Data  []byte
 }
 
+// HeaderFileHelp and YearHelp describe the options that [Header] takes its arguments from.
+const (
+	HeaderFileHelp = "is a file whose text, such as a license, is put at the head of what is generated."
+	YearHelp       = `is what takes the place of " YEAR" in that text.`
+)
+
 // Header reads the file that a generator's headerFile option names, and puts year in the place of " YEAR". Without a file it is empty.
 func Header(file, year string) (string, error) {
 	if file == "" {

@@ -45,9 +45,9 @@ func parseMapping(text string) (typ typeName, pkg string, err error) {
 // Help describes the generator and its options.
 func Help() marker.Help {
 	return marker.Help{
-		Summary: "generates code containing apply configuration type implementations.",
+		Summary: "writes the apply configurations of the packages' types.",
 		Fields: map[string]string{
-			"HeaderFile":                  "specifies the header text (e.g. license) to prepend to generated files. YEAR in it becomes the current year.",
+			"HeaderFile":                  generate.HeaderFileHelp + " YEAR in it becomes the current year.",
 			"ExternalApplyConfigurations": "says where the apply configurations of types of other packages are: PACKAGE.TYPE@PACKAGE, several with semicolons between them.",
 			"OmitToolVersion":             `is accepted and changes nothing: the header says "controller-gen", without a version, in any case.`,
 		},

@@ -23,7 +23,7 @@ func (Generator) Markers() []marker.Definition {
 	help := func(summary string) marker.Help { return marker.Help{Category: "apply", Summary: summary} }
 	return append(crd.Generator{}.Markers(),
 		marker.Define[Enable](enableMarker, marker.OnPackage,
-			help("overrides enabling or disabling applyconfiguration generation for the package")),
+			help("says whether the package gets apply configurations, whatever its types say")),
 		marker.Define[Enable](enableMarker, marker.OnType,
 			help("overrides disabling applyconfiguration generation for a type with +kubebuilder:resource; one with +genclient has it in any case")),
 		marker.Define[Output](outputMarker, marker.OnPackage,

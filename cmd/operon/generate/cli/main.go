@@ -125,7 +125,7 @@ func (r *Run) execute(ctx context.Context, args []string, stdout, stderr io.Writ
 func (g *grammar) options() []section {
 	generators := section{Category: "generators"}
 	generic := section{Category: "generic"}
-	rules := section{Category: "output rules (optionally as output:<generator>:...)"}
+	rules := section{Category: "output rules (of one generator: output:<generator>:...)"}
 	for _, t := range tools() {
 		generators.Markers = append(generators.Markers, newEntry(marker.Options(t.name, t.generator, t.help), marker.OnPackage))
 	}

@@ -52,26 +52,26 @@ func (none) place(generate.Artifact) (string, bool) { return "", false }
 func ruleDefinitions(prefix string) []marker.Definition {
 	return []marker.Definition{
 		marker.Options(prefix+":artifacts", artifacts{}, marker.Help{
-			Summary: "outputs artifacts to different locations, depending on whether they're package-associated or not.",
+			Summary: "writes code and everything else to different places.",
 			Details: "Code goes beside the package it belongs to, unless code names another directory. All else goes to the directory config.",
 			Fields: map[string]string{
-				"Config": "points to the directory to which to write configuration.",
-				"Code":   "overrides the directory in which to write new code (defaults to where the existing code lives).",
+				"Config": "is the directory of what is not code.",
+				"Code":   "is the directory of code; beside the package unless said otherwise.",
 			},
 		}),
 		marker.Options(prefix+":dir", dir(""), marker.Help{
-			Summary: "outputs each artifact to the given directory, regardless of if it's package-associated or not.",
+			Summary: "writes everything to one directory, code too.",
 		}),
-		marker.Options(prefix+":none", none{}, marker.Help{Summary: "skips outputting anything."}),
+		marker.Options(prefix+":none", none{}, marker.Help{Summary: "writes nothing."}),
 		marker.Options(prefix+":stdout", stdout{}, marker.Help{
-			Summary: "outputs everything to standard-out, with no separation.",
-			Details: "Generally useful for single-artifact outputs.",
+			Summary: "prints everything, one after the other.",
+			Details: "It is for what is a single file.",
 		}),
 	}
 }
 
 var pathsHelp = marker.Help{
-	Summary: "represents the package roots that are the input for code generation.",
+	Summary: "names the packages that are read.",
 	Details: `Several are separated by semicolons, or written {./api/...,./pkg/...}. A path that begins with a dot or a slash names directories,
 and ./... goes into nested modules too; any other names packages by their import paths, like the go command.`,
 }

@@ -33,8 +33,8 @@ func Help() marker.Help {
 		Summary: "generates ConvertTo and ConvertFrom between the versions of a kind, for packages and types with +operon:conversion:hub.",
 		Details: "controller-gen has no such generator.",
 		Fields: map[string]string{
-			"HeaderFile": "specifies the header text (e.g. license) to prepend to generated files.",
-			"Year":       `specifies the year to substitute for " YEAR" in the header file.`,
+			"HeaderFile": generate.HeaderFileHelp,
+			"Year":       generate.YearHelp,
 		},
 	}
 }

@@ -31,8 +31,8 @@ func Help() marker.Help {
 	return marker.Help{
 		Summary: "generates code containing DeepCopy, DeepCopyInto, and DeepCopyObject method implementations.",
 		Fields: map[string]string{
-			"HeaderFile": "specifies the header text (e.g. license) to prepend to generated files.",
-			"Year":       `specifies the year to substitute for " YEAR" in the header file.`,
+			"HeaderFile": generate.HeaderFileHelp,
+			"Year":       generate.YearHelp,
 		},
 	}
 }

@@ -25,16 +25,16 @@ func (Generator) Markers() []marker.Definition {
 	}
 	return []marker.Definition{
 		marker.Define[Root](rootMarker, marker.OnType,
-			help("enables object interface implementation generation for this type", "")),
+			help("makes the type a runtime.Object", "")),
 		marker.Define[Enable](enableMarker, marker.OnPackage,
-			help("enables or disables object interface & deepcopy implementation generation for this package", "")),
+			help("says whether the types of the package get deep copies, and are made objects where they are marked", "")),
 		marker.Define[Enable](enableMarker, marker.OnType,
-			help("overrides enabling or disabling deepcopy generation for this type", "")),
+			help("says whether the type gets deep copies, whatever its package says", "")),
 		marker.Define[Interfaces](interfacesMarker, marker.OnType,
-			help("enables object interface implementation generation for this type", rootMarker)),
+			help("makes the type a runtime.Object", rootMarker)),
 		marker.Define[marker.RawText](legacyMarker, marker.OnPackage,
-			help("enables or disables object interface & deepcopy implementation generation for this package", enableMarker)),
+			help("says whether the types of the package get deep copies, and are made objects where they are marked", enableMarker)),
 		marker.Define[marker.RawText](legacyMarker, marker.OnType,
-			help("overrides enabling or disabling deepcopy generation for this type", enableMarker)),
+			help("says whether the type gets deep copies, whatever its package says", enableMarker)),
 	}
 }

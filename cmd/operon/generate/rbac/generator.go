@@ -31,12 +31,12 @@ type Generator struct {
 // Help describes the generator and its options.
 func Help() marker.Help {
 	return marker.Help{
-		Summary: "generates ClusterRole objects.",
+		Summary: "writes ClusterRoles, and Roles for rules with a namespace.",
 		Fields: map[string]string{
-			"RoleName":   "sets the name of the generated ClusterRole.",
-			"FileName":   `sets the file name for the generated manifest(s). If not set, defaults to "role.yaml".`,
-			"HeaderFile": "specifies the header text (e.g. license) to prepend to generated files.",
-			"Year":       `specifies the year to substitute for " YEAR" in the header file.`,
+			"RoleName":   "is the name of the roles.",
+			"FileName":   `is the name of the file; role.yaml unless said otherwise.`,
+			"HeaderFile": generate.HeaderFileHelp,
+			"Year":       generate.YearHelp,
 			"BindTo":     "names a service account, as namespace/name, and writes a RoleBinding to it beside every namespaced Role (not in controller-gen).",
 		},
 	}

@@ -24,9 +24,9 @@ type Generator struct {
 // Help describes the generator and its options.
 func Help() marker.Help {
 	return marker.Help{
-		Summary: "patches existing CRDs with new schemata.",
+		Summary: "puts the schemas of the Go types into CustomResourceDefinitions that are there.",
 		Fields: map[string]string{
-			"Manifests":                  "contains the CustomResourceDefinition YAML files.",
+			"Manifests":                  "is the directory of their YAML files.",
 			"MaxDescLen":                 "bounds the length of descriptions; 0 leaves them out.",
 			"GenerateEmbeddedObjectMeta": "gives a schema to metadata below the top.",
 		},

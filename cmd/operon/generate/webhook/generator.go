@@ -31,10 +31,10 @@ type Generator struct {
 // Help describes the generator and its options.
 func Help() marker.Help {
 	return marker.Help{
-		Summary: "generates (partial) {Mutating,Validating}WebhookConfiguration objects.",
+		Summary: "writes the MutatingWebhookConfiguration and the ValidatingWebhookConfiguration, without what only the cluster knows.",
 		Fields: map[string]string{
-			"HeaderFile": "specifies the header text (e.g. license) to prepend to generated files.",
-			"Year":       `specifies the year to substitute for " YEAR" in the header file.`,
+			"HeaderFile": generate.HeaderFileHelp,
+			"Year":       generate.YearHelp,
 		},
 	}
 }

@@ -69,7 +69,7 @@ func (Generator) Markers() []marker.Definition {
 		}),
 		marker.Define[Hook](hookMarker, marker.OnPackage, marker.Help{
 			Category: "Webhook",
-			Summary:  "specifies how a webhook should be served.",
+			Summary:  "is a webhook of the configuration.",
 			Details: `It states only what is the program's own affair: what it handles, and where it serves it.
 
 // Validate:
