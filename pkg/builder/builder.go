@@ -166,7 +166,7 @@ func makeController[request comparable](
 		return nil, err
 	}
 	if len(blder.owned) > 0 && len(blder.target) == 0 {
-		return nil, errors.New("Owns() can only be used together with For()")
+		return nil, errors.New("Owns() without For(), which names the kind of the owner")
 	}
 	name, err := nameOf(blder, kind)
 	if err != nil {
@@ -195,7 +195,7 @@ func kindOf[request comparable](blder *TypedBuilder[request]) (schema.GroupVersi
 		return schema.GroupVersionKind{}, nil
 	case 1:
 	default:
-		return schema.GroupVersionKind{}, errors.New("For(...) should only be called once, could not assign multiple objects for reconciliation")
+		return schema.GroupVersionKind{}, errors.New("For(...) more than once: a controller reconciles one kind, use Watches() for the others")
 	}
 	object := blder.target[0].object
 	if object == nil {

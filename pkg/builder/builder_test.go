@@ -249,10 +249,10 @@ func TestBuildSaysWhatIsWrong(t *testing.T) {
 		"no manager":    {func() error { return ControllerManagedBy(nil).For(&corev1.Pod{}).Complete(noop) }, "the manager is nil"},
 		"For twice": {func() error {
 			return ControllerManagedBy(newManager()).For(&corev1.Pod{}).For(&corev1.Node{}).Complete(noop)
-		}, "should only be called once"},
+		}, "For(...) more than once"},
 		"For nothing":      {func() error { return ControllerManagedBy(newManager()).For(nil).Complete(noop) }, "without an object"},
 		"For unknown type": {func() error { return ControllerManagedBy(newManager()).For(&unknown{}).Complete(noop) }, "*builder.unknown"},
-		"Owns without For": {func() error { return ControllerManagedBy(newManager()).Named("a").Owns(&corev1.Pod{}).Complete(noop) }, "together with For()"},
+		"Owns without For": {func() error { return ControllerManagedBy(newManager()).Named("a").Owns(&corev1.Pod{}).Complete(noop) }, "Owns() without For()"},
 		"nothing to watch": {func() error { return ControllerManagedBy(newManager()).Named("a").Complete(noop) }, "nothing to watch"},
 		"no name":          {func() error { return ControllerManagedBy(newManager()).Watches(&corev1.Pod{}, h).Complete(noop) }, "Named() must be called"},
 		"metadata of a mystery": {func() error {

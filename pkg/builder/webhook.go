@@ -128,10 +128,10 @@ func (blder *WebhookBuilder[T]) RecoverPanic(recoverPanic bool) *WebhookBuilder[
 // that a kind may be completed twice.
 func (blder *WebhookBuilder[T]) Complete() error {
 	if any(blder.object) == nil {
-		return errors.New("NewWebhookManagedBy() must be called with a valid object")
+		return errors.New("webhook without an object: give NewWebhookManagedBy() one of its kind")
 	}
 	if v := reflect.ValueOf(blder.object); v.Kind() == reflect.Pointer && v.IsNil() {
-		return fmt.Errorf("expected pointer, but got nil %T: NewWebhookManagedBy() must be called with a valid object", blder.object)
+		return fmt.Errorf("webhook with a nil %T: give NewWebhookManagedBy() an object", blder.object)
 	}
 	gvk, err := apiutil.GVKForObject(blder.object, blder.mgr.GetScheme())
 	if err != nil {
@@ -158,7 +158,7 @@ func (blder *WebhookBuilder[T]) Complete() error {
 		if !blder.served(convertPath) {
 			blder.mgr.GetWebhookServer().Register(convertPath, conversion.NewWebhookHandler(blder.mgr.GetScheme(), blder.mgr.GetConverterRegistry()))
 		}
-		logger.Info("Conversion webhook enabled")
+		logger.Info("The conversion webhook serves the kind")
 	}
 	return nil
 }
@@ -222,7 +222,7 @@ func (blder *WebhookBuilder[T]) defaulterWebhook() (*admission.Webhook, error) {
 	scheme := blder.mgr.GetScheme()
 	switch {
 	case blder.defaulter != nil && blder.customDefaulter != nil:
-		return nil, errors.New("only one of Defaulter or CustomDefaulter can be set")
+		return nil, errors.New("webhook with both a Defaulter and a CustomDefaulter: leave one of them out")
 	case blder.defaulter != nil:
 		return admission.WithDefaulter(scheme, blder.defaulter, blder.defaulterOptions...), nil
 	case blder.customDefaulter != nil:
@@ -236,7 +236,7 @@ func (blder *WebhookBuilder[T]) validatorWebhook() (*admission.Webhook, error) {
 	scheme := blder.mgr.GetScheme()
 	switch {
 	case blder.validator != nil && blder.customValidator != nil:
-		return nil, errors.New("only one of Validator or CustomValidator can be set")
+		return nil, errors.New("webhook with both a Validator and a CustomValidator: leave one of them out")
 	case blder.validator != nil:
 		return admission.WithValidator(scheme, blder.validator), nil
 	case blder.customValidator != nil:

@@ -171,17 +171,17 @@ func TestCompleteSaysWhatIsWrong(t *testing.T) {
 		complete func(m manager.Manager) error
 		want     string
 	}{
-		"no object":    {func(m manager.Manager) error { return WebhookManagedBy[runtime.Object](m, nil).Complete() }, "must be called with a valid object"},
-		"a nil object": {func(m manager.Manager) error { return WebhookManagedBy(m, none).Complete() }, "must be called with a valid object"},
+		"no object":    {func(m manager.Manager) error { return WebhookManagedBy[runtime.Object](m, nil).Complete() }, "webhook without an object"},
+		"a nil object": {func(m manager.Manager) error { return WebhookManagedBy(m, none).Complete() }, "webhook with a nil *"},
 		"an odd path": {func(m manager.Manager) error {
 			return WebhookManagedBy(m, &gizmo.V2{}).WithDefaulter(gizmo.Defaulter{}).WithDefaulterCustomPath("odd path").Complete()
 		}, `customPath "odd path" does not match this regex`},
 		"two defaulters": {func(m manager.Manager) error {
 			return WebhookManagedBy(m, &gizmo.V2{}).WithDefaulter(gizmo.Defaulter{}).WithCustomDefaulter(anything{}).Complete()
-		}, "only one of Defaulter or CustomDefaulter can be set"},
+		}, "both a Defaulter and a CustomDefaulter"},
 		"two validators": {func(m manager.Manager) error {
 			return WebhookManagedBy(m, &gizmo.V2{}).WithValidator(gizmo.Validator{}).WithCustomValidator(anything{}).Complete()
-		}, "only one of Validator or CustomValidator can be set"},
+		}, "both a Validator and a CustomValidator"},
 		"one path for two": {func(m manager.Manager) error {
 			return WebhookManagedBy(m, &gizmo.V2{}).WithDefaulter(gizmo.Defaulter{}).WithDefaulterCustomPath("/x").WithValidator(gizmo.Validator{}).WithValidatorCustomPath("/x").Complete()
 		}, "have the same path, /x"},
@@ -191,7 +191,7 @@ func TestCompleteSaysWhatIsWrong(t *testing.T) {
 		"a kind without a hub": {func(m manager.Manager) error {
 			m.GetScheme().AddKnownTypeWithName(gizmo.GroupKind.WithVersion("v3"), &corev1.Pod{})
 			return WebhookManagedBy(m, &gizmo.V2{}).Complete()
-		}, "1 inconvertible types detected for Gizmo"},
+		}, "1 versions of " + gizmo.GroupKind.String() + " are neither the hub nor"},
 	} {
 		if err := tt.complete(newServing(t)); err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: %v", name, err)

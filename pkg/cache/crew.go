@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-var errStartedTwice = errors.New("informer already started: a cache can be started once")
+var errStartedTwice = errors.New("the cache was started before: it can be started once")
 
 // crew owns the goroutines of a cache: they run while its run does, which waits for them.
 type crew struct {

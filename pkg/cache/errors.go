@@ -12,7 +12,7 @@ type ErrCacheNotStarted struct{}
 
 // Error implements error.
 func (*ErrCacheNotStarted) Error() string {
-	return "the cache is not started, can not read objects"
+	return "read from a cache that is not started: start it first, or read from the API"
 }
 
 // ErrResourceNotCached is the error of reads of a resource that is not watched, from a cache with

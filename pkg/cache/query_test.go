@@ -160,7 +160,7 @@ func TestListFindsWhatIsAskedFor(t *testing.T) {
 	t.Run("errors", func(t *testing.T) {
 		for what, opt := range map[string]client.ListOption{
 			`field "smell" has no index in the cache: add one with IndexField`: client.MatchingFields{"smell": "good"},
-			"continue list option is not supported":                            client.Continue("x"),
+			"the cache cannot continue a list":                                 client.Continue("x"),
 			"knows no operator":                                                client.MatchingFieldsSelector{Selector: oddSelector{fields.OneTermEqualSelector("data", "x")}},
 		} {
 			err := c.List(ctx, &corev1.ConfigMapList{}, opt)

@@ -16,7 +16,7 @@ import (
 // first time, not on the day when there is more than one piece.
 const noContinue = "continue-not-supported"
 
-var errContinue = errors.New("continue list option is not supported by the cache")
+var errContinue = errors.New("the cache cannot continue a list: leave out Limit and Continue to get all of it")
 
 // Get implements client.Reader.
 func (c *stores) Get(ctx context.Context, key client.ObjectKey, out client.Object, opts ...client.GetOption) error {

@@ -118,7 +118,7 @@ func (cw *CertWatcher) Start(ctx context.Context) error {
 
 	ticker := time.NewTicker(interval)
 	defer ticker.Stop()
-	cw.logger.Info("Starting certificate poll+watcher", "cert", cw.certPath, "key", cw.keyPath, "interval", interval)
+	cw.logger.Info("Watching the certificate", "cert", cw.certPath, "key", cw.keyPath, "interval", interval)
 	for {
 		select {
 		case <-ctx.Done():
@@ -169,7 +169,7 @@ func (cw *CertWatcher) Watch() {
 			if !ok {
 				return
 			}
-			cw.logger.Error(err, "certificate watch error")
+			cw.logger.Error(err, "error among the file system notifications")
 		}
 	}
 }
@@ -211,7 +211,7 @@ func (cw *CertWatcher) ReadCertificate() error {
 		return fmt.Errorf("certificate %s: %w", cw.certPath, err)
 	}
 	if changed != nil {
-		cw.logger.Info("Updated current TLS certificate", "cert", cw.certPath, "key", cw.keyPath)
+		cw.logger.Info("Certificate loaded", "cert", cw.certPath, "key", cw.keyPath)
 		if callback != nil {
 			callback(*changed)
 		}

@@ -83,10 +83,10 @@ func NewTypedUnmanaged[request comparable](name string, options TypedOptions[req
 
 func newController[request comparable](name string, mgr manager.Manager, options TypedOptions[request]) (*controller[request], error) {
 	if name == "" {
-		return nil, errors.New("must specify Name for Controller")
+		return nil, errors.New("a controller needs a name")
 	}
 	if options.Reconciler == nil {
-		return nil, fmt.Errorf("controller %q: must specify Reconciler", name)
+		return nil, fmt.Errorf("controller %q: no Reconciler in its options", name)
 	}
 	shared := sharedCollectors(metrics.Registry)
 	release := func() {}

@@ -29,7 +29,7 @@ func (n *names) reserve(mgr manager.Manager, name string) (release func(), err e
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if _, taken := n.taken[key]; taken {
-		return nil, fmt.Errorf("controller with name %s already exists: names are to be unique, since metrics and logs tell "+
+		return nil, fmt.Errorf("controller name %s is taken: names are to be unique, since metrics and logs tell "+
 			"controllers apart by them (the option SkipNameValidation allows it)", name)
 	}
 	if n.taken == nil {

@@ -114,12 +114,12 @@ func (c *controller[request]) Start(ctx context.Context) error {
 	defer dismiss()
 	supervisor.Go(func() { superviseUntil(supervised, desks) })
 	<-ctx.Done()
-	logger.Info("Shutdown signal received, waiting for all workers to finish")
+	logger.Info("Stopping workers")
 	in.queue.ShutDown()
 	workers.Wait()
 	dismiss()
 	supervisor.Wait()
-	logger.Info("All workers finished")
+	logger.Info("Stopped workers")
 	return nil
 }
 
@@ -129,7 +129,7 @@ func (c *controller[request]) open(ctx context.Context, start bool) (*intake[req
 	defer c.mu.Unlock()
 	if start {
 		if c.started {
-			return nil, fmt.Errorf("controller %q was started more than once", c.name)
+			return nil, fmt.Errorf("controller %q was started before: it can be started once", c.name)
 		}
 		c.started = true
 	}

@@ -355,7 +355,7 @@ func TestSourcesAddedLaterAreStartedAtOnce(t *testing.T) {
 		if err := c.Watch(adding("too late")); err == nil {
 			t.Error("a stopped controller takes a source")
 		}
-		if err := c.Start(t.Context()); err == nil || !strings.Contains(err.Error(), "more than once") {
+		if err := c.Start(t.Context()); err == nil || !strings.Contains(err.Error(), "started before") {
 			t.Errorf("second Start: err = %v", err)
 		}
 	})
@@ -436,7 +436,7 @@ func TestNew(t *testing.T) {
 		t.Error("the controller does not wait for election by default")
 	}
 
-	if _, err := NewTyped("frog", mgr, options{Reconciler: noop}); err == nil || !strings.Contains(err.Error(), "frog already exists") {
+	if _, err := NewTyped("frog", mgr, options{Reconciler: noop}); err == nil || !strings.Contains(err.Error(), "frog is taken") {
 		t.Errorf("a second controller of the same name and manager: err = %v", err)
 	}
 	skip := true
@@ -456,7 +456,7 @@ func TestNew(t *testing.T) {
 	for name, try := range map[string]func() error{
 		"manager":    func() error { _, err := NewTyped("a", nil, options{Reconciler: noop}); return err },
 		"Reconciler": func() error { _, err := NewTypedUnmanaged("a", options{}); return err },
-		"Name":       func() error { _, err := NewTypedUnmanaged("", options{Reconciler: noop}); return err },
+		"name":       func() error { _, err := NewTypedUnmanaged("", options{Reconciler: noop}); return err },
 	} {
 		if err := try(); err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("without a %s: err = %v", name, err)

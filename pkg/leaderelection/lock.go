@@ -55,12 +55,12 @@ func NewResourceLock(config *rest.Config, recorderProvider recorder.Provider, op
 		options.LeaderElectionResourceLock = resourcelock.LeasesResourceLock
 	}
 	if options.LeaderElectionID == "" {
-		return nil, errors.New("LeaderElectionID must be configured")
+		return nil, errors.New("leader election without a name: set LeaderElectionID")
 	}
 	if options.LeaderElectionNamespace == "" {
 		namespace, err := ownNamespace(namespaceFile)
 		if err != nil {
-			return nil, fmt.Errorf("unable to find leader election namespace: %w", err)
+			return nil, fmt.Errorf("namespace of the leader election: %w", err)
 		}
 		options.LeaderElectionNamespace = namespace
 	}
@@ -98,7 +98,7 @@ func NewResourceLock(config *rest.Config, recorderProvider recorder.Provider, op
 func ownNamespace(file string) (string, error) {
 	content, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
-		return "", errors.New("not running in-cluster, please specify LeaderElectionNamespace")
+		return "", errors.New("none is known outside of a cluster, set LeaderElectionNamespace")
 	}
 	return string(content), err
 }

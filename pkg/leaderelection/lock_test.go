@@ -25,8 +25,8 @@ func TestNewResourceLock(t *testing.T) {
 	}{
 		{name: "not wanted", none: true},
 		{name: "complete", options: Options{LeaderElection: true, LeaderElectionID: "frogs", LeaderElectionNamespace: "pond"}},
-		{name: "no name", options: Options{LeaderElection: true, LeaderElectionNamespace: "pond"}, err: "LeaderElectionID must be configured"},
-		{name: "no namespace", options: Options{LeaderElection: true, LeaderElectionID: "frogs"}, err: "please specify LeaderElectionNamespace"},
+		{name: "no name", options: Options{LeaderElection: true, LeaderElectionNamespace: "pond"}, err: "set LeaderElectionID"},
+		{name: "no namespace", options: Options{LeaderElection: true, LeaderElectionID: "frogs"}, err: "set LeaderElectionNamespace"},
 		{name: "unknown kind", options: Options{LeaderElection: true, LeaderElectionID: "frogs", LeaderElectionNamespace: "pond", LeaderElectionResourceLock: "endpoints"}, err: "endpoints"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

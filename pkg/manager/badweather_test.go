@@ -528,7 +528,7 @@ func TestALeadershipLostInTheMiddleOfAReconciliation(t *testing.T) {
 	})
 	select {
 	case err := <-ended:
-		if err == nil || !strings.Contains(err.Error(), "leader election lost") {
+		if err == nil || !strings.Contains(err.Error(), "the leadership is lost") {
 			t.Errorf("Start returned %v", err)
 		}
 	case <-time.After(atMost):

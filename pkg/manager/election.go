@@ -8,7 +8,7 @@ import (
 	"github.com/operon-dev/operon/pkg/internal/election"
 )
 
-var errElectionLost = errors.New("leader election lost")
+var errElectionLost = errors.New("the leadership is lost")
 
 // candidacy is a manager's taking part in a leader election.
 type candidacy struct {

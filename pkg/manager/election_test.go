@@ -314,7 +314,7 @@ func TestALostLeadershipEndsTheManagerAtOnce(t *testing.T) {
 		lock.breakDown()
 		begin := time.Now()
 		err := <-result
-		if err == nil || err.Error() != "leader election lost" {
+		if err == nil || err.Error() != "the leadership is lost" {
 			t.Errorf("Start = %v", err)
 		}
 		if took := time.Since(begin); took > 15*time.Second {

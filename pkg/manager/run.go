@@ -204,7 +204,7 @@ func (m *manager) begin() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.started {
-		return errors.New("manager already started")
+		return errors.New("the manager was started before: make another one")
 	}
 	m.started = true
 	if err := m.caches.add(m.Cluster); err != nil {
@@ -281,7 +281,7 @@ func (m *manager) stop(election *candidacy, grace time.Duration) error {
 
 	var late []string
 	for _, g := range []*group{m.leading, m.warmup, m.always, m.caches, m.webhooks, m.servers} {
-		m.logger.Info("Stopping and waiting for " + g.name)
+		m.logger.Info("Stopping " + g.name)
 		g.stop()
 		if g.isIdle() {
 			continue

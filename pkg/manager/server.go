@@ -52,7 +52,7 @@ func (s *Server) Start(ctx context.Context) error {
 
 	stopped := make(chan error, 1)
 	withdraw := context.AfterFunc(ctx, func() {
-		logger.Info("shutting down server")
+		logger.Info("stopping server")
 		stopped <- s.shutDown(context.WithoutCancel(ctx))
 	})
 	if err := s.Server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {

@@ -74,23 +74,23 @@ var (
 
 var (
 	requestLatency = &optionalHistogram{
-		name: "rest_client_request_duration_seconds", help: "Request latency in seconds. Broken down by verb, and host.",
+		name: "rest_client_request_duration_seconds", help: "How long requests took, by verb and host, in seconds",
 		buckets: durations, labels: []string{"verb", "host"},
 	}
 	resolverLatency = &optionalHistogram{
-		name: "rest_client_dns_resolution_duration_seconds", help: "DNS resolver latency in seconds. Broken down by host.",
+		name: "rest_client_dns_resolution_duration_seconds", help: "How long looking up a host in the DNS took, by host, in seconds",
 		buckets: resolutions, labels: []string{"host"},
 	}
 	requestSize = &optionalHistogram{
-		name: "rest_client_request_size_bytes", help: "Request size in bytes. Broken down by verb and host.",
+		name: "rest_client_request_size_bytes", help: "Size of requests, by verb and host, in bytes",
 		buckets: sizes, labels: []string{"verb", "host"},
 	}
 	responseSize = &optionalHistogram{
-		name: "rest_client_response_size_bytes", help: "Response size in bytes. Broken down by verb and host.",
+		name: "rest_client_response_size_bytes", help: "Size of responses, by verb and host, in bytes",
 		buckets: sizes, labels: []string{"verb", "host"},
 	}
 	rateLimiterLatency = &optionalHistogram{
-		name: "rest_client_rate_limiter_duration_seconds", help: "Client side rate limiter latency in seconds. Broken down by verb, and host.",
+		name: "rest_client_rate_limiter_duration_seconds", help: "How long the client's rate limiter held requests back, by verb and host, in seconds",
 		buckets: durations, labels: []string{"verb", "host"},
 	}
 	requestRetry = &retries{}
@@ -101,7 +101,7 @@ var (
 func registerClientMetrics() {
 	results := prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "rest_client_requests_total",
-		Help: "Number of HTTP requests, partitioned by status code, method, and host.",
+		Help: "HTTP requests by status code, method and host",
 	}, []string{"code", "method", "host"})
 	Registry.MustRegister(results)
 	clientmetrics.Register(clientmetrics.RegisterOpts{
@@ -183,7 +183,7 @@ func (r *retries) enable() {
 	r.once.Do(func() {
 		vec := prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "rest_client_request_retries_total",
-			Help: "Number of request retries, partitioned by status code, verb, and host.",
+			Help: "Requests tried again, by status code, verb and host",
 		}, []string{"code", "verb", "host"})
 		Registry.MustRegister(vec)
 		r.enabled.Store(vec)

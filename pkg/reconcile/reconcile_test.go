@@ -30,7 +30,7 @@ func TestTerminalErrorIsFoundAndUnwrapped(t *testing.T) {
 	if errors.Is(errors.New("plain"), TerminalError(nil)) {
 		t.Error("any error counts as terminal")
 	}
-	if got, want := TerminalError(nil).Error(), "nil terminal error"; got != want {
+	if got, want := TerminalError(nil).Error(), "terminal error without a cause"; got != want {
 		t.Errorf("Error() without an error within = %q, want %q", got, want)
 	}
 }

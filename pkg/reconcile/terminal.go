@@ -13,7 +13,7 @@ type terminalError struct{ err error }
 
 func (t *terminalError) Error() string {
 	if t.err == nil {
-		return "nil terminal error"
+		return "terminal error without a cause"
 	}
 	return "terminal error: " + t.err.Error()
 }

@@ -85,9 +85,9 @@ func (c *channel[object, request]) Start(ctx context.Context, queue workqueue.Ty
 func (c *channel[object, request]) StartIn(ctx context.Context, group *sync.WaitGroup, queue workqueue.TypedRateLimitingInterface[request]) error {
 	switch {
 	case c.source == nil:
-		return errors.New("must specify Channel.Source")
+		return errors.New("source.Channel without a channel")
 	case c.handler == nil:
-		return errors.New("must specify Channel.Handler")
+		return errors.New("source.Channel without a handler")
 	case c.buffer < 0:
 		return fmt.Errorf("source.Channel with buffer size %d", c.buffer)
 	}

@@ -41,10 +41,10 @@ func (is *TypedInformer[object, request]) Start(ctx context.Context, queue workq
 // StartIn is Start, except that what has to be done when ctx ends is done in group.
 func (is *TypedInformer[object, request]) StartIn(ctx context.Context, group *sync.WaitGroup, queue workqueue.TypedRateLimitingInterface[request]) error {
 	if is.Informer == nil {
-		return errors.New("must specify Informer.Informer")
+		return errors.New("source.Informer without an Informer")
 	}
 	if is.Handler == nil {
-		return errors.New("must specify Informer.Handler")
+		return errors.New("source.Informer without a Handler")
 	}
 	registration, err := is.Informer.AddEventHandlerWithOptions(notify(ctx, queue, is.Handler, is.Predicates), handlerOptions(ctx))
 	if err != nil {

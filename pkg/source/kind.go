@@ -67,11 +67,11 @@ func (k *kind[object, request]) Start(ctx context.Context, queue workqueue.Typed
 func (k *kind[object, request]) StartIn(ctx context.Context, group *sync.WaitGroup, queue workqueue.TypedRateLimitingInterface[request]) error {
 	switch {
 	case isNil(k.object):
-		return errors.New("must create Kind with a non-nil object")
+		return errors.New("source.Kind without an object")
 	case k.cache == nil:
-		return fmt.Errorf("%s: must create Kind with a non-nil cache", k)
+		return fmt.Errorf("%s: source.Kind without a cache", k)
 	case k.handler == nil:
-		return fmt.Errorf("%s: must create Kind with non-nil handler", k)
+		return fmt.Errorf("%s: source.Kind without a handler", k)
 	}
 	f := &feed{settled: make(chan struct{})}
 	k.mu.Lock()
@@ -124,7 +124,7 @@ func (k *kind[object, request]) obstacle(ctx context.Context) error {
 
 func (k *kind[object, request]) String() string {
 	if isNil(k.object) {
-		return "kind source: unknown type"
+		return "kind source: no object"
 	}
 	if gvk := k.object.GetObjectKind().GroupVersionKind(); !gvk.Empty() {
 		return fmt.Sprintf("kind source: %T %s", k.object, gvk)
@@ -174,7 +174,7 @@ func (f *feed) run(ctx context.Context, c cache.Cache, obj client.Object, h tool
 	}
 }
 
-var errGaveUp = errors.New("cache did not sync")
+var errGaveUp = errors.New("the cache gave up before it was filled")
 
 // givesUp returns a channel that is closed when a cache says that it will not be filled. Operon's own never says so; it tells
 // what is in the way of each informer, and goes on. Those of others have WaitForCacheSync alone to say it with.
@@ -276,7 +276,7 @@ func (f *feed) wait(ctx context.Context, why func() error) error {
 // errNotSynced is a time-out that says of what.
 type errNotSynced struct{ error }
 
-func (errNotSynced) Error() string   { return "timed out waiting for cache to be synced" }
+func (errNotSynced) Error() string   { return "not in the cache in time" }
 func (e errNotSynced) Unwrap() error { return e.error }
 
 func handlerOptions(ctx context.Context) toolscache.HandlerOptions {

@@ -222,14 +222,14 @@ func TestKindSaysWhatItWaitsFor(t *testing.T) {
 		is    error
 	}{
 		"the watch": {
-			func() cache.Cache { return &fakeCache{informer: newInformer()} }, "*v1.Pod: timed out waiting for cache to be synced", context.DeadlineExceeded,
+			func() cache.Cache { return &fakeCache{informer: newInformer()} }, "*v1.Pod: not in the cache in time", context.DeadlineExceeded,
 		},
 		"the watch, and the cache knows why": {
 			func() cache.Cache { return &fakeCache{informer: newInformer(), fault: io.ErrNoProgress} },
-			"*v1.Pod: timed out waiting for cache to be synced: " + io.ErrNoProgress.Error(), io.ErrNoProgress,
+			"*v1.Pod: not in the cache in time: " + io.ErrNoProgress.Error(), io.ErrNoProgress,
 		},
 		"the resource": {
-			func() cache.Cache { return &fakeCache{always: noKind()} }, `*v1.Pod: timed out waiting for cache to be synced: no matches for kind "Frog"`, context.DeadlineExceeded,
+			func() cache.Cache { return &fakeCache{always: noKind()} }, `*v1.Pod: not in the cache in time: no matches for kind "Frog"`, context.DeadlineExceeded,
 		},
 		"a cache that fails": {
 			func() cache.Cache { return &fakeCache{always: io.EOF} }, "*v1.Pod: EOF", io.EOF,
@@ -283,15 +283,15 @@ func TestSourcesThatLackSomethingDoNotStart(t *testing.T) {
 	h := &handler.EnqueueRequestForObject{}
 	c := &fakeCache{informer: newInformer()}
 	for want, src := range map[string]Source{
-		"must create Kind with a non-nil object":                      Kind[client.Object](c, nil, h),
-		"must create Kind with a non-nil obj":                         Kind[client.Object](c, (*corev1.Pod)(nil), h),
-		"kind source: *v1.Pod: must create Kind with a non-nil cache": Kind[client.Object](nil, &corev1.Pod{}, h),
-		"kind source: *v1.Pod: must create Kind with non-nil handler": Kind[client.Object](c, &corev1.Pod{}, nil),
-		"must specify Informer.Informer":                              &Informer{Handler: h},
-		"must specify Informer.Handler":                               &Informer{Informer: c.informer},
-		"must specify Channel.Source":                                 Channel(nil, handler.EventHandler(h)),
-		"must specify Channel.Handler":                                Channel(make(chan event.GenericEvent), handler.EventHandler(nil)),
-		"buffer size -1":                                              Channel(make(chan event.GenericEvent), handler.EventHandler(h), WithBufferSize[client.Object, requestOf](-1)),
+		"source.Kind without an object":                       Kind[client.Object](c, nil, h),
+		"source.Kind without an obj":                          Kind[client.Object](c, (*corev1.Pod)(nil), h),
+		"kind source: *v1.Pod: source.Kind without a cache":   Kind[client.Object](nil, &corev1.Pod{}, h),
+		"kind source: *v1.Pod: source.Kind without a handler": Kind[client.Object](c, &corev1.Pod{}, nil),
+		"source.Informer without an Informer":                 &Informer{Handler: h},
+		"source.Informer without a Handler":                   &Informer{Informer: c.informer},
+		"source.Channel without a channel":                    Channel(nil, handler.EventHandler(h)),
+		"source.Channel without a handler":                    Channel(make(chan event.GenericEvent), handler.EventHandler(nil)),
+		"buffer size -1":                                      Channel(make(chan event.GenericEvent), handler.EventHandler(h), WithBufferSize[client.Object, requestOf](-1)),
 	} {
 		if err := src.Start(t.Context(), nil); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want an error with %q", err, want)

@@ -145,11 +145,11 @@ func (s *DefaultServer) Register(path string, hook http.Handler) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if _, taken := s.hooks[path]; taken {
-		panic(fmt.Errorf("can't register duplicate path: %v", path))
+		panic(fmt.Errorf("webhook server: path %v has a handler already", path))
 	}
 	s.hooks[path] = hook
 	s.Options.WebhookMux.Handle(path, meter.Handler(path, hook))
-	log.Log.WithName("webhook").Info("Registering webhook", "path", path)
+	log.Log.WithName("webhook").Info("Webhook registered", "path", path)
 }
 
 // Started is closed when the server accepts connections.
@@ -166,7 +166,7 @@ func (s *DefaultServer) Start(ctx context.Context) error {
 	}
 	logger := log.FromContext(ctx).WithName("webhook")
 	if s.Options.Port < 0 {
-		logger.Info("Webhook server is disabled", "port", s.Options.Port)
+		logger.Info("No webhook server, its port is negative", "port", s.Options.Port)
 		close(s.serving)
 		return nil
 	}
@@ -191,7 +191,7 @@ func (s *DefaultServer) Start(ctx context.Context) error {
 			}
 		})
 	}
-	logger.Info("Serving webhook server", "host", s.Options.Host, "port", s.Options.Port)
+	logger.Info("Serving webhooks", "host", s.Options.Host, "port", s.Options.Port)
 	return s.serve(ctx, tls.NewListener(listener, config), failed)
 }
 
@@ -236,7 +236,7 @@ func (s *DefaultServer) serve(ctx context.Context, listener net.Listener, failed
 		err = fmt.Errorf("webhook server: %w", err)
 	case <-ctx.Done():
 	}
-	log.FromContext(ctx).WithName("webhook").Info("Shutting down webhook server with timeout", "timeout", lastRequests.String())
+	log.FromContext(ctx).WithName("webhook").Info("Stopping the webhook server, its last requests may finish", "timeout", lastRequests.String())
 	// The context of what stops us is done; the last requests have one of their own.
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastRequests)
 	defer cancel()
@@ -281,7 +281,7 @@ func (s *DefaultServer) tlsConfig() (config *tls.Config, follow func(context.Con
 	return config, follow, nil
 }
 
-var errNotStarted = errors.New("webhook server has not been started yet")
+var errNotStarted = errors.New("webhook server: not started yet")
 
 // StartedChecker implements Server. The check makes a connection to the server.
 func (s *DefaultServer) StartedChecker() healthz.Checker {
@@ -304,10 +304,10 @@ func (s *DefaultServer) StartedChecker() healthz.Checker {
 		dialer := &tls.Dialer{Config: &tls.Config{InsecureSkipVerify: true}}
 		conn, err := dialer.DialContext(ctx, "tcp", s.address())
 		if err != nil {
-			return fmt.Errorf("webhook server is not reachable: %w", err)
+			return fmt.Errorf("webhook server: no connection: %w", err)
 		}
 		if err := conn.Close(); err != nil {
-			return fmt.Errorf("webhook server is not reachable: closing connection: %w", err)
+			return fmt.Errorf("webhook server: closing the check's connection: %w", err)
 		}
 		return nil
 	}

@@ -49,7 +49,7 @@ func TestAPathHasOneHandler(t *testing.T) {
 	s := webhook.NewServer(webhook.Options{})
 	s.Register("/x", says("x"))
 	defer func() {
-		if p, ok := recover().(error); !ok || p.Error() != "can't register duplicate path: /x" {
+		if p, ok := recover().(error); !ok || p.Error() != "webhook server: path /x has a handler already" {
 			t.Errorf("recovered %v", p)
 		}
 	}()

@@ -224,7 +224,7 @@ func TestASourceOfACacheThatDoesNotSyncFails(t *testing.T) {
 	if err := kind.Start(ctx, q); err != nil {
 		t.Fatal(err)
 	}
-	if err := kind.WaitForSync(ctx); err == nil || !strings.Contains(err.Error(), "cache did not sync") {
+	if err := kind.WaitForSync(ctx); err == nil || !strings.Contains(err.Error(), "the cache gave up") {
 		t.Errorf("got %v", err)
 	}
 }

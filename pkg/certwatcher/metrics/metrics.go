@@ -12,13 +12,13 @@ var (
 	// ReadCertificateTotal counts the times that certificate files were read.
 	ReadCertificateTotal = prometheus.NewCounter(prometheus.CounterOpts{
 		Name: "certwatcher_read_certificate_total",
-		Help: "Total number of certificate reads",
+		Help: "How often the files of certificates were read",
 	})
 
 	// ReadCertificateErrors counts the times that this failed.
 	ReadCertificateErrors = prometheus.NewCounter(prometheus.CounterOpts{
 		Name: "certwatcher_read_certificate_errors_total",
-		Help: "Total number of certificate read errors",
+		Help: "How often reading the files of certificates failed",
 	})
 )
 

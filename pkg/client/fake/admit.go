@@ -24,13 +24,13 @@ import (
 const longestGenerated = 58
 
 func errDeletedWithoutFinalizers(obj client.Object) error {
-	return fmt.Errorf("refusing to create obj %s with metadata.deletionTimestamp but no finalizers", obj.GetName())
+	return fmt.Errorf("object %s has a deletionTimestamp but no finalizers: give it a finalizer, or leave the deletionTimestamp out", obj.GetName())
 }
 
 // admitNew makes obj what a server stores of an object that is created, or refuses it.
 func (k *kind) admitNew(obj client.Object, o writeOptions) error {
 	if obj.GetResourceVersion() != "" {
-		return apierrors.NewBadRequest("resourceVersion can not be set for Create requests")
+		return apierrors.NewBadRequest("resourceVersion should not be set on objects to be created")
 	}
 	if obj.GetName() == "" && obj.GetGenerateName() != "" {
 		base := obj.GetGenerateName()

@@ -104,7 +104,7 @@ func (f *ClientBuilder) WithIndex(obj runtime.Object, field string, extractValue
 		f.indexes = indexes{}
 	}
 	if !f.indexes.add(gvk, field, obj, extractValue) {
-		panic(fmt.Errorf("indexer conflict: field %s for GroupVersionKind %v is already indexed", field, gvk))
+		panic(fmt.Errorf("WithIndex: field %s of %v has an index already", field, gvk))
 	}
 	return f
 }
@@ -175,7 +175,7 @@ func (f *ClientBuilder) Build() client.WithWatch {
 
 func (f *ClientBuilder) build() (*fakeClient, error) {
 	if f.tracker != nil && len(f.converters) > 0 {
-		return nil, errors.New("WithObjectTracker and WithTypeConverters are incompatible")
+		return nil, errors.New("WithTypeConverters does not go with WithObjectTracker: use one of them")
 	}
 	if slices.Contains(f.converters, nil) {
 		return nil, errors.New("WithTypeConverters: a converter is nil")
@@ -325,7 +325,7 @@ func AddIndex(c client.Client, obj runtime.Object, field string, extractValue cl
 		case interface{ Unwrap() client.WithWatch }:
 			c = wrapping.Unwrap()
 		default:
-			panic("AddIndex can only be used with a fake client")
+			panic(fmt.Sprintf("AddIndex: %T is no fake client, and wraps none", c))
 		}
 	}
 }
@@ -338,7 +338,7 @@ func (s *server) addIndex(obj runtime.Object, field string, extractValue client.
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.indexes.add(gvk, field, obj, extractValue) {
-		return fmt.Errorf("index %s already exists", field)
+		return fmt.Errorf("field %s of %s has an index already", field, gvk.Kind)
 	}
 	return nil
 }

@@ -55,14 +55,14 @@ func TestBuilderPanics(t *testing.T) {
 	owned.ManagedFields = []metav1.ManagedFieldsEntry{{}}
 	none := func(client.Object) []string { return nil }
 	for want, build := range map[string]func(){
-		"refusing to create obj a with metadata.deletionTimestamp but no finalizers": func() { fake.NewClientBuilder().WithObjects(deleted).Build() },
-		`configmaps "a" already exists`:                                              func() { fake.NewFakeClient(configMap("a", nil), configMap("a", nil)) },
-		"invalid managedFields on *v1.ConfigMap":                                     func() { fake.NewFakeClient(owned) },
-		"no kind is registered":                                                      func() { fake.NewFakeClient(widget("a")) },
-		"WithObjectTracker and WithTypeConverters are incompatible": func() {
+		"object a has a deletionTimestamp but no finalizers": func() { fake.NewClientBuilder().WithObjects(deleted).Build() },
+		`configmaps "a" already exists`:                      func() { fake.NewFakeClient(configMap("a", nil), configMap("a", nil)) },
+		"*v1.ConfigMap: managedFields: ":                     func() { fake.NewFakeClient(owned) },
+		"no kind is registered":                              func() { fake.NewFakeClient(widget("a")) },
+		"WithTypeConverters does not go with WithObjectTracker": func() {
 			fake.NewClientBuilder().WithObjectTracker(tracker()).WithTypeConverters(managedfields.NewDeducedTypeConverter()).Build()
 		},
-		"indexer conflict: field f": func() {
+		"WithIndex: field f of /v1, Kind=Pod has an index already": func() {
 			fake.NewClientBuilder().WithIndex(&corev1.Pod{}, "f", none).WithIndex(&corev1.Pod{}, "f", none)
 		},
 	} {

@@ -63,7 +63,7 @@ func patched(original []byte, patchType types.PatchType, patch []byte, structure
 
 func unsupportedPatch(patchType types.PatchType) error {
 	return apierrors.NewGenericServerResponse(http.StatusUnsupportedMediaType, "patch", schema.GroupResource{}, "",
-		fmt.Sprintf("%s PatchType is not supported for this kind", patchType), 0, false)
+		fmt.Sprintf("this kind takes no patches of type %s", patchType), 0, false)
 }
 
 // takes says whether a patch can be made to objects of kind k, whichever they are: strategic merges need a Go type.

@@ -111,8 +111,8 @@ func (s *server) requirement(k *kind, term fields.Requirement) (requirement, err
 			return []string{fmt.Sprint(v)}, nil
 		}
 	default:
-		return r, fmt.Errorf("List on GroupVersionKind %v specifies selector on field %s, but no index with name %s has been registered for GroupVersionKind %v",
-			k.GroupVersionKind, term.Field, term.Field, k.GroupVersionKind)
+		return r, fmt.Errorf("%v: field %s has no index in the fake: add one with WithIndex before selecting by it",
+			k.GroupVersionKind, term.Field)
 	}
 	return r, nil
 }

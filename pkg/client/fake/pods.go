@@ -25,7 +25,7 @@ func (s *server) evict(k *kind, key types.NamespacedName, body client.Object, dr
 	case *policyv1beta1.Eviction:
 		options = eviction.DeleteOptions.DeepCopy()
 	default:
-		return apierrors.NewBadRequest(fmt.Sprintf("got invalid type %T, expected Eviction", body))
+		return apierrors.NewBadRequest(fmt.Sprintf("the body is a %T, not an Eviction", body))
 	}
 	if options == nil {
 		options = &metav1.DeleteOptions{}
@@ -41,7 +41,7 @@ func (s *server) evict(k *kind, key types.NamespacedName, body client.Object, dr
 func (s *server) bind(k *kind, key types.NamespacedName, body client.Object, dryRun []string) error {
 	binding, ok := body.(*corev1.Binding)
 	if !ok {
-		return apierrors.NewBadRequest(fmt.Sprintf("got invalid type %T, expected Binding", body))
+		return apierrors.NewBadRequest(fmt.Sprintf("the body is a %T, not a Binding", body))
 	}
 	if binding.Target.Name == "" {
 		return apierrors.NewInvalid(corev1.SchemeGroupVersion.WithKind("Binding").GroupKind(), key.Name, fieldRequired("", "target", "name"))
@@ -73,7 +73,7 @@ var never = time.Date(6041, time.January, 1, 0, 0, 0, 0, time.UTC)
 func (s *server) issueToken(k *kind, key types.NamespacedName, body client.Object) error {
 	request, ok := body.(*authenticationv1.TokenRequest)
 	if !ok {
-		return apierrors.NewBadRequest(fmt.Sprintf("got invalid type %T, expected TokenRequest", body))
+		return apierrors.NewBadRequest(fmt.Sprintf("the body is a %T, not a TokenRequest", body))
 	}
 	if _, err := s.read(k, key); err != nil {
 		return err

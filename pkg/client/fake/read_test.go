@@ -104,7 +104,7 @@ func TestListSelects(t *testing.T) {
 		}
 	}
 	var list corev1.ConfigMapList
-	wantError(t, c.List(t.Context(), &list, client.MatchingFields{"data.x": "y"}), "no index with name data.x has been registered")
+	wantError(t, c.List(t.Context(), &list, client.MatchingFields{"data.x": "y"}), "field data.x has no index in the fake")
 	wantError(t, c.List(t.Context(), &list, client.MatchingFieldsSelector{Selector: fields.OneTermNotEqualSelector("k", "v")}), "key=value")
 }
 
@@ -181,7 +181,7 @@ func TestAddIndex(t *testing.T) {
 	c := fake.NewClientBuilder().WithObjects(configMap("a", nil)).WithInterceptorFuncs(interceptor.Funcs{}).Build()
 	byName := func(obj client.Object) []string { return []string{obj.GetName()} }
 	must(t, fake.AddIndex(c, unstructuredOf(configMapKind, ""), "same", byName))
-	wantError(t, fake.AddIndex(c, &corev1.ConfigMap{}, "same", byName), "already exists")
+	wantError(t, fake.AddIndex(c, &corev1.ConfigMap{}, "same", byName), "field same of ConfigMap has an index already")
 	var list corev1.ConfigMapList
 	must(t, c.List(t.Context(), &list, client.MatchingFields{"same": "a"}))
 	if len(list.Items) != 1 {

@@ -131,7 +131,7 @@ func fillScale(scale *autoscalingv1.Scale, body client.Object) error {
 		body.SetUnstructuredContent(u.Object)
 		return nil
 	}
-	return apierrors.NewBadRequest(fmt.Sprintf("expected Scale, got %T", body))
+	return apierrors.NewBadRequest(fmt.Sprintf("the body is a %T, not a Scale", body))
 }
 
 // readScale returns the scale that body holds.
@@ -144,7 +144,7 @@ func readScale(body client.Object) (*autoscalingv1.Scale, error) {
 	case runtime.Unstructured:
 		return scale, runtime.DefaultUnstructuredConverter.FromUnstructured(body.UnstructuredContent(), scale)
 	}
-	return nil, apierrors.NewBadRequest(fmt.Sprintf("expected Scale, got %T", body))
+	return nil, apierrors.NewBadRequest(fmt.Sprintf("the body is a %T, not a Scale", body))
 }
 
 // hidesScaling says whether the one who scaled to next is not seen to own the number of replicas. The field managers of servers
@@ -268,7 +268,7 @@ func (s *server) applyScale(named applied, config, fields any, sent *metav1.Patc
 		return err
 	}
 	if body.GroupVersionKind() != scaleKind {
-		return apierrors.NewBadRequest(fmt.Sprintf("expected Scale, got %s", body.GroupVersionKind()))
+		return apierrors.NewBadRequest(fmt.Sprintf("the body is a %s, not a Scale", body.GroupVersionKind()))
 	}
 	k := named.kind
 	scaled := emptyOf(k, named.Unstructured)

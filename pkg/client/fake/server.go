@@ -254,7 +254,7 @@ func (s *server) give(obj client.Object) error {
 	}
 	if _, elsewhere := s.store.(*tracked); !elsewhere {
 		if err := managedfields.ValidateManagedFields(stored.GetManagedFields()); err != nil {
-			return fmt.Errorf("invalid managedFields on %T: %w", obj, err)
+			return fmt.Errorf("%T: managedFields: %w", obj, err)
 		}
 	}
 	if k.has(clusterScoped) {

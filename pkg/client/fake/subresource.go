@@ -62,7 +62,7 @@ func (k *kind) offers(subresource string, key types.NamespacedName) error {
 	}
 	err := apierrors.NewNotFound(k.resource, key.Name)
 	if subresource == "scale" && k.goType != nil {
-		err.ErrStatus.Message = fmt.Sprintf("unimplemented scale subresource for resource *%s", k.goType)
+		err.ErrStatus.Message = fmt.Sprintf("*%s has no scale subresource", k.goType)
 	}
 	return err
 }

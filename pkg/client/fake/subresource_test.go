@@ -132,7 +132,7 @@ func TestScale(t *testing.T) {
 	wantReason(t, scales.Get(t.Context(), deployment(), pod("p")), metav1.StatusReasonBadRequest)
 	err := scales.Get(t.Context(), configMap("a", nil), &scale)
 	wantReason(t, err, metav1.StatusReasonNotFound)
-	wantError(t, err, "unimplemented scale subresource for resource *v1.ConfigMap")
+	wantError(t, err, "*v1.ConfigMap has no scale subresource")
 	must(t, scales.Get(t.Context(), rc, &scale))
 	if scale.Status.Selector != "c=d" {
 		t.Errorf("selector of a ReplicationController: %s", scale.Status.Selector)

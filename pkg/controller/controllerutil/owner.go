@@ -22,7 +22,7 @@ type AlreadyOwnedError struct {
 
 // Error implements error.
 func (e *AlreadyOwnedError) Error() string {
-	return fmt.Sprintf("%s is already owned by another controller: %s %s", nameOf(e.Object), e.Owner.Kind, e.Owner.Name)
+	return fmt.Sprintf("%s has a controller already: %s %s", nameOf(e.Object), e.Owner.Kind, e.Owner.Name)
 }
 
 func nameOf(obj metav1.Object) string {
@@ -131,7 +131,7 @@ func HasOwnerReference(ownerRefs []metav1.OwnerReference, obj client.Object, sch
 func identityOf(owner metav1.Object, scheme *runtime.Scheme) (metav1.OwnerReference, error) {
 	obj, ok := owner.(runtime.Object)
 	if !ok {
-		return metav1.OwnerReference{}, fmt.Errorf("%T is not a runtime.Object, and its kind is unknown", owner)
+		return metav1.OwnerReference{}, fmt.Errorf("%T is no runtime.Object: its kind is unknown", owner)
 	}
 	gvk, err := apiutil.GVKForObject(obj, scheme)
 	if err != nil {

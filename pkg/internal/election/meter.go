@@ -10,14 +10,14 @@ import (
 var (
 	status = prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "leader_election_master_status",
-		Help: "Gauge of if the reporting system is master of the relevant lease, 0 indicates backup, 1 indicates master. " +
-			"'name' is the string used to identify the lease. Please make sure to group by name.",
+		Help: "Whether this process holds the lease: 1 if it leads, 0 if it stands by. " +
+			"Each lease has its own name, so group by name.",
 	}, []string{"name"})
 
 	slowPath = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "leader_election_slowpath_total",
-		Help: "Total number of slow path exercised in renewing leader leases. " +
-			"'name' is the string used to identify the lease. Please make sure to group by name.",
+		Help: "How often a lease was renewed by the slow path. " +
+			"Each lease has its own name, so group by name.",
 	}, []string{"name"})
 )
 

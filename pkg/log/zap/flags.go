@@ -22,17 +22,17 @@ import (
 // time of the call are the defaults.
 func (o *Options) BindFlags(fs *flag.FlagSet) {
 	fs.BoolVar(&o.Development, "zap-devel", o.Development,
-		"Development Mode defaults(encoder=consoleEncoder,logLevel=Debug,stackTraceLevel=Warn). "+
-			"Production Mode defaults(encoder=jsonEncoder,logLevel=Info,stackTraceLevel=Error)")
+		"Log for development: console lines, from debug up, stack traces from warnings up. "+
+			"Otherwise for production: JSON, from info up, stack traces from errors up. The other zap flags override that.")
 	fs.Var(&choiceFlag{set: o.setEncoder}, "zap-encoder",
-		"Zap log encoding (one of 'json' or 'console')")
+		"How log lines are written: 'json' or 'console'.")
 	fs.Var(&choiceFlag{set: o.setLevel}, "zap-log-level",
-		"Zap Level to configure the verbosity of logging. Can be one of 'debug', 'info', 'error', 'panic' "+
-			"or any integer value > 0 which corresponds to custom debug levels of increasing verbosity")
+		"The lowest level that is logged: 'debug', 'info', 'error', 'panic', "+
+			"or a number from 1 to 127, the higher the more debug messages.")
 	fs.Var(&choiceFlag{set: o.setStacktraceLevel}, "zap-stacktrace-level",
-		"Zap Level at and above which stacktraces are captured (one of 'info', 'error', 'panic').")
+		"The lowest level that is logged with a stack trace: 'info', 'error' or 'panic'.")
 	fs.Var(&choiceFlag{set: o.setTimeEncoder}, "zap-time-encoding",
-		"Zap time encoding (one of 'epoch', 'millis', 'nano', 'iso8601', 'rfc3339' or 'rfc3339nano'). Defaults to 'rfc3339'.")
+		"How times are written: 'epoch', 'millis', 'nano', 'iso8601', 'rfc3339' or 'rfc3339nano'. 'rfc3339' if not given.")
 }
 
 // choiceFlag is a flag whose value a function understands.

@@ -116,7 +116,7 @@ func (g *guard) around(log logr.Logger, next http.Handler) http.Handler {
 		}
 		if !allowed {
 			log.V(4).Info("Access denied", "user", user.Username, "verb", right.verb, "path", right.path)
-			http.Error(w, fmt.Sprintf("Authorization denied for user %s", user.Username), http.StatusForbidden)
+			http.Error(w, fmt.Sprintf("Access denied to user %s", user.Username), http.StatusForbidden)
 			return
 		}
 		r = r.Clone(r.Context())

@@ -163,7 +163,7 @@ func (s *metricsServer) Start(ctx context.Context) error {
 	s.mu.Lock()
 	s.address = listener.Addr().String()
 	s.mu.Unlock()
-	logger.Info("Serving metrics server", "bindAddress", s.GetBindAddr(), "secure", s.options.SecureServing)
+	logger.Info("Serving metrics", "bindAddress", s.GetBindAddr(), "secure", s.options.SecureServing)
 
 	server := &http.Server{
 		Handler:           mux,

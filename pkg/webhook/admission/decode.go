@@ -34,7 +34,7 @@ type decoder struct {
 	codecs serializer.CodecFactory
 }
 
-var errNoContent = errors.New("there is no content to decode")
+var errNoContent = errors.New("no object to decode: a creation has no old one, a deletion no new one")
 
 // Decode implements Decoder.
 func (d decoder) Decode(req Request, into runtime.Object) error {
@@ -65,7 +65,7 @@ func (d decoder) DecodeRaw(raw runtime.RawExtension, into runtime.Object) error 
 	}
 	if decoded != into {
 		// The codecs have made an object of the kind that was sent.
-		return fmt.Errorf("unable to decode %s into %T", kind, into)
+		return fmt.Errorf("cannot decode %s into %T", kind, into)
 	}
 	return nil
 }

@@ -65,7 +65,7 @@ type defaulting[T runtime.Object] struct {
 // Handle implements Handler.
 func (h *defaulting[T]) Handle(ctx context.Context, req Request) Response {
 	if h.defaulter == nil {
-		panic("defaulter should never be nil")
+		panic("the webhook's defaulter is nil")
 	}
 	if req.Operation == admissionv1.Delete {
 		return Response{AdmissionResponse: admissionv1.AdmissionResponse{

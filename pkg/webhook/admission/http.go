@@ -20,7 +20,7 @@ import (
 const maxRequestSize = 7 << 20
 
 var (
-	errUnencodable = errors.New("unable to encode response")
+	errUnencodable = errors.New("the response cannot be encoded: see the webhook's log")
 	errNoQuestion  = errors.New("the AdmissionReview holds no request")
 )
 
@@ -38,7 +38,7 @@ func (wh *Webhook) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	req := Request{AdmissionRequest: *review.Request}
 	logger := wh.logger(&req)
-	logger.V(5).Info("received request")
+	logger.V(5).Info("Request received")
 
 	ctx, cancel := payload.WithDeadline(r.Context(), r)
 	defer cancel()
@@ -56,7 +56,7 @@ func watchOverrun(ctx context.Context, logger logr.Logger) (stop func()) {
 	begin := time.Now()
 	withdraw := context.AfterFunc(ctx, func() {
 		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-			logger.Error(ctx.Err(), "the handler takes longer than the API server waits for it", "after", time.Since(begin).String())
+			logger.Error(ctx.Err(), "The handler takes longer than the API server waits for it", "after", time.Since(begin).String())
 		}
 	})
 	return func() { withdraw() }
@@ -99,15 +99,15 @@ func (wh *Webhook) refuse(w http.ResponseWriter, err error) {
 	switch {
 	case errors.As(err, &tooLarge):
 		code = http.StatusRequestEntityTooLarge
-		logger.Error(err, "unable to read the body from the incoming request; limit reached")
+		logger.Error(err, "Request is too large")
 	case errors.As(err, &contentType):
-		logger.Error(err, "unable to process a request with unknown content type")
+		logger.Error(err, "Request does not say that it is JSON")
 	case errors.Is(err, payload.ErrEmpty):
-		logger.Error(err, "bad request")
+		logger.Error(err, "Request has no body")
 	case errors.As(err, &garbage):
-		logger.Error(err, "unable to decode the request")
+		logger.Error(err, "Request cannot be decoded")
 	default:
-		logger.Error(err, "unable to read the body from the incoming request")
+		logger.Error(err, "Request cannot be read")
 	}
 	// The kind stays empty: which one the asker would understand is not known.
 	wh.answer(w, metav1.TypeMeta{}, Errored(code, err))
@@ -117,13 +117,13 @@ func (wh *Webhook) answer(w http.ResponseWriter, kind metav1.TypeMeta, response 
 	logger := wh.logger(nil)
 	encoded, err := json.Marshal(admissionv1.AdmissionReview{TypeMeta: kind, Response: &response.AdmissionResponse})
 	if err != nil {
-		logger.Error(err, "unable to encode the response")
+		logger.Error(err, "Response cannot be encoded")
 		http.Error(w, errUnencodable.Error(), http.StatusInternalServerError)
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
 	if _, err := w.Write(append(encoded, '\n')); err != nil {
-		logger.Error(err, "unable to write the response")
+		logger.Error(err, "Response cannot be sent")
 		return
 	}
 	if logger := logger.V(5); logger.Enabled() {
@@ -131,6 +131,6 @@ func (wh *Webhook) answer(w http.ResponseWriter, kind metav1.TypeMeta, response 
 		if result := response.Result; result != nil {
 			values = append([]any{"code", result.Code, "reason", result.Reason, "message", result.Message}, values...)
 		}
-		logger.Info("wrote response", values...)
+		logger.Info("Response sent", values...)
 	}
 }

@@ -33,18 +33,18 @@ func TestWhatIsNoQuestionIsAnsweredWithTheReason(t *testing.T) {
 		name, body, message, code string
 		change                    func(*http.Request)
 	}{
-		{name: "no body", message: "request body is empty", code: "400", change: func(r *http.Request) { r.Body = nil }},
-		{name: "NoBody", message: "request body is empty", code: "400", change: func(r *http.Request) { r.Body = http.NoBody }},
-		{name: "empty body", message: "request body is empty", code: "400"},
-		{name: "blank body", body: " \n ", message: "request body is empty", code: "400"},
-		{name: "another content type", body: "{}", message: "contentType=application/yaml, expected application/json", code: "400", change: contentType("application/yaml")},
-		{name: "no content type", body: "{}", message: "contentType=, expected application/json", code: "400", change: contentType("")},
+		{name: "no body", message: "the request has no body", code: "400", change: func(r *http.Request) { r.Body = nil }},
+		{name: "NoBody", message: "the request has no body", code: "400", change: func(r *http.Request) { r.Body = http.NoBody }},
+		{name: "empty body", message: "the request has no body", code: "400"},
+		{name: "blank body", body: " \n ", message: "the request has no body", code: "400"},
+		{name: "another content type", body: "{}", message: `the content type is "application/yaml", must be application/json`, code: "400", change: contentType("application/yaml")},
+		{name: "no content type", body: "{}", message: `the content type is "", must be application/json`, code: "400", change: contentType("")},
 		{name: "half a document", body: "{", message: "couldn't get version/kind; json parse error: unexpected end of JSON input", code: "400"},
 		{name: "another kind", body: `{"kind":"Pod","apiVersion":"v1"}`, message: `expected kind AdmissionReview in group admission.k8s.io, got kind "Pod" in version "v1"`, code: "400"},
 		{name: "a version to come", body: `{"kind":"AdmissionReview","apiVersion":"admission.k8s.io/v7","request":{}}`,
 			message: `expected kind AdmissionReview in group admission.k8s.io, got kind "AdmissionReview" in version "admission.k8s.io/v7"`, code: "400"},
 		{name: "no request", body: `{"kind":"AdmissionReview","apiVersion":"admission.k8s.io/v1"}`, message: "the AdmissionReview holds no request", code: "400"},
-		{name: "a body without end", message: "request entity is too large; limit is 7340032 bytes", code: "413", change: body(endless{})},
+		{name: "a body without end", message: "the request is too large: its body must be shorter than 7340032 bytes", code: "413", change: body(endless{})},
 		{name: "a body that breaks off", message: "connection reset", code: "400", change: body(cut{strings.NewReader("{")})},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -122,7 +122,7 @@ func TestAnAnswerThatCannotBeEncodedIsAnError(t *testing.T) {
 	})}
 	h, l := standalone(t, broken)
 	w := post(h, `{"request":{"uid":"7"}}`)
-	if want := `"uid":"7","allowed":false,"status":{"metadata":{},"message":"unable to encode response","code":500}`; !strings.Contains(w.Body.String(), want) {
+	if want := `"uid":"7","allowed":false,"status":{"metadata":{},"message":"the response cannot be encoded: see the webhook's log","code":500}`; !strings.Contains(w.Body.String(), want) {
 		t.Errorf("answered %s, want %s", w.Body, want)
 	}
 	if !strings.Contains(l.String(), "unsupported type: chan int") {
@@ -162,7 +162,7 @@ func TestALogConstructorOfOnesOwnIsUsedInsideAndOutsideOfRequests(t *testing.T) 
 	})
 	post(h, `{"request":{}}`)
 	post(h, `{`)
-	for _, want := range []string{`"msg"="received request" "mine"=true`, `"msg"="wrote response" "mine"=false`, `"msg"="unable to decode the request"`} {
+	for _, want := range []string{`"msg"="Request received" "mine"=true`, `"msg"="Response sent" "mine"=false`, `"msg"="Request cannot be decoded"`} {
 		if !strings.Contains(l.String(), want) {
 			t.Errorf("logged\n%s\nwant %s", l, want)
 		}
@@ -181,7 +181,7 @@ func TestObjectsAndTheirSecretsAreNotLogged(t *testing.T) {
 		if !strings.Contains(w.Body.String(), `"allowed":true`) {
 			t.Fatalf("%s: answered %s", name, w.Body)
 		}
-		if text := l.String(); strings.Contains(text, secret) || !strings.Contains(text, "received request") {
+		if text := l.String(); strings.Contains(text, secret) || !strings.Contains(text, "Request received") {
 			t.Errorf("%s: logged\n%s", name, text)
 		}
 	}
@@ -217,7 +217,7 @@ func TestAHandlerThatOverrunsIsLogged(t *testing.T) {
 		r.Header.Set("Content-Type", "application/json")
 		w := httptest.NewRecorder()
 		h.ServeHTTP(w, r)
-		if !strings.Contains(l.String(), "the handler takes longer than the API server waits for it") || !strings.Contains(l.String(), `"requestID"="slow"`) {
+		if !strings.Contains(l.String(), "The handler takes longer than the API server waits for it") || !strings.Contains(l.String(), `"requestID"="slow"`) {
 			t.Errorf("logged\n%s", l)
 		}
 	})

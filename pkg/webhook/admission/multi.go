@@ -64,7 +64,7 @@ func (hs multiMutating) Handle(ctx context.Context, req Request) Response {
 	}
 	patch, err := json.Marshal(patches)
 	if err != nil {
-		return Errored(http.StatusBadRequest, fmt.Errorf("error when marshaling the patch: %w", err))
+		return Errored(http.StatusBadRequest, fmt.Errorf("patches of the handlers: %w", err))
 	}
 	return Response{AdmissionResponse: admissionv1.AdmissionResponse{
 		Allowed:   true,
@@ -78,7 +78,7 @@ func (hs multiMutating) Handle(ctx context.Context, req Request) Response {
 // operations returns what the response does to the object, in whichever form it says so.
 func (r *Response) operations() ([]jsonpatch.JsonPatchOperation, error) {
 	if r.PatchType != nil && *r.PatchType != admissionv1.PatchTypeJSONPatch {
-		return nil, fmt.Errorf("unexpected patch type returned by the handler: %v, only allow: %v", *r.PatchType, admissionv1.PatchTypeJSONPatch)
+		return nil, fmt.Errorf("patch returned by the handler: its type is %v, must be %v", *r.PatchType, admissionv1.PatchTypeJSONPatch)
 	}
 	if len(r.Patches) > 0 || len(r.Patch) == 0 {
 		return r.Patches, nil

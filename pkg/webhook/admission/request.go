@@ -40,7 +40,7 @@ func (f HandlerFunc) Handle(ctx context.Context, req Request) Response {
 
 type requestKey struct{}
 
-var errNoRequest = errors.New("admission.Request not found in context")
+var errNoRequest = errors.New("the context carries no request: only those of webhooks and of NewContextWithRequest do")
 
 // RequestFromContext returns the request that a Defaulter or Validator is
 // called for. It fails for any other context.

@@ -53,7 +53,7 @@ type validating[T runtime.Object] struct {
 // Handle implements Handler.
 func (h *validating[T]) Handle(ctx context.Context, req Request) Response {
 	if h.validator == nil {
-		panic("validator should never be nil")
+		panic("the webhook's validator is nil")
 	}
 	ctx = NewContextWithRequest(ctx, req)
 	var (
@@ -84,7 +84,7 @@ func (h *validating[T]) Handle(ctx context.Context, req Request) Response {
 		}
 		warnings, err = h.validator.ValidateDelete(ctx, old)
 	default:
-		return Errored(http.StatusBadRequest, fmt.Errorf("unknown operation %q", req.Operation))
+		return Errored(http.StatusBadRequest, fmt.Errorf("there is no validation for operation %q", req.Operation))
 	}
 	if err != nil {
 		return refused(err).WithWarnings(warnings...)

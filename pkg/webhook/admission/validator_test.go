@@ -73,13 +73,13 @@ func TestWhatCannotBeJudgedIsABadRequest(t *testing.T) {
 		req  admission.Request
 		want string
 	}{
-		{operation(admissionv1.Create, ``, ``), "there is no content to decode"},
-		{operation(admissionv1.Update, `{}`, ``), "there is no content to decode"},
-		{operation(admissionv1.Update, ``, `{}`), "there is no content to decode"},
-		{operation(admissionv1.Delete, `{}`, ``), "there is no content to decode"},
+		{operation(admissionv1.Create, ``, ``), "no object to decode: a creation has no old one, a deletion no new one"},
+		{operation(admissionv1.Update, `{}`, ``), "no object to decode: a creation has no old one, a deletion no new one"},
+		{operation(admissionv1.Update, ``, `{}`), "no object to decode: a creation has no old one, a deletion no new one"},
+		{operation(admissionv1.Delete, `{}`, ``), "no object to decode: a creation has no old one, a deletion no new one"},
 		{operation(admissionv1.Create, `{"total":"much"}`, ``), "json: cannot unmarshal string into Go struct field thing.total of type int"},
-		{operation("PATCH", `{}`, ``), `unknown operation "PATCH"`},
-		{operation("", `{}`, ``), `unknown operation ""`},
+		{operation("PATCH", `{}`, ``), `there is no validation for operation "PATCH"`},
+		{operation("", `{}`, ``), `there is no validation for operation ""`},
 	} {
 		r := admission.WithValidator(scheme(), judge{}).Handle(t.Context(), tt.req)
 		if r.Allowed || r.Result.Code != 400 || r.Result.Message != tt.want {

@@ -55,7 +55,7 @@ func (wh *Webhook) handle(ctx context.Context, logger logr.Logger, req Request) 
 		}
 		metrics.WebhookPanics.WithLabelValues().Inc()
 		if wh.RecoverPanic != nil && !*wh.RecoverPanic {
-			logger.Info(fmt.Sprintf("Observed a panic in webhook: %v", p))
+			logger.Info(fmt.Sprintf("Panic is left to the HTTP server: %v", p))
 			panic(p)
 		}
 		logger.Error(nil, "Observed a panic", "panic", fmt.Sprint(p), "stacktrace", string(debug.Stack()))
@@ -64,7 +64,7 @@ func (wh *Webhook) handle(ctx context.Context, logger logr.Logger, req Request) 
 	}()
 	response = wh.Handler.Handle(log.IntoContext(ctx, logger), req)
 	if err := response.Complete(req); err != nil {
-		logger.Error(err, "unable to encode response")
+		logger.Error(err, "Response cannot be encoded")
 		response = Errored(http.StatusInternalServerError, errUnencodable)
 		response.UID = req.UID
 	}

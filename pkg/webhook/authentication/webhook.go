@@ -22,8 +22,8 @@ import (
 const maxRequestSize = 1 << 20
 
 var (
-	errNoToken     = errors.New("token is empty")
-	errUnencodable = errors.New("unable to encode response")
+	errNoToken     = errors.New("the TokenReview holds no token")
+	errUnencodable = errors.New("the response cannot be encoded: see the webhook's log")
 )
 
 // reviewKind is what reviews are taken for that do not say what they are. The
@@ -44,7 +44,7 @@ type Webhook struct {
 func (wh *Webhook) Handle(ctx context.Context, req Request) Response {
 	response := wh.Handler.Handle(ctx, req)
 	if err := response.Complete(req); err != nil {
-		logger(&req).Error(err, "unable to encode response")
+		logger(&req).Error(err, "Response cannot be encoded")
 		return Errored(errUnencodable)
 	}
 	return response
@@ -60,9 +60,9 @@ func (wh *Webhook) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	req := Request{TokenReview: *review}
 	logger := logger(&req)
-	logger.V(5).Info("received request")
+	logger.V(5).Info("Request received")
 	if req.Spec.Token == "" {
-		logger.Error(errNoToken, "bad request")
+		logger.Error(errNoToken, "Request has no token")
 		answer(w, metav1.TypeMeta{}, Errored(errNoToken))
 		return
 	}
@@ -80,7 +80,7 @@ func (wh *Webhook) handle(ctx context.Context, logger logr.Logger, req Request) 
 	defer func() {
 		if p := recover(); p != nil {
 			logger.Error(nil, "Observed a panic", "panic", fmt.Sprint(p), "stacktrace", string(debug.Stack()))
-			response = Errored(errors.New("internal error occurred during authentication"))
+			response = Errored(errors.New("internal error: the handler panicked, see the webhook's log"))
 			response.UID = req.UID
 		}
 	}()
@@ -119,15 +119,15 @@ func refuse(w http.ResponseWriter, err error) {
 	)
 	switch {
 	case errors.As(err, &tooLarge):
-		logger.Error(err, "unable to read the body from the incoming request; limit reached")
+		logger.Error(err, "Request is too large")
 	case errors.As(err, &contentType):
-		logger.Error(err, "unable to process a request with unknown content type")
+		logger.Error(err, "Request does not say that it is JSON")
 	case errors.Is(err, payload.ErrEmpty):
-		logger.Error(err, "bad request")
+		logger.Error(err, "Request has no body")
 	case errors.As(err, &garbage):
-		logger.Error(err, "unable to decode the request")
+		logger.Error(err, "Request cannot be decoded")
 	default:
-		logger.Error(err, "unable to read the body from the incoming request")
+		logger.Error(err, "Request cannot be read")
 	}
 	// The kind stays empty: which one the asker would understand is not known.
 	answer(w, metav1.TypeMeta{}, Errored(err))
@@ -140,16 +140,16 @@ func answer(w http.ResponseWriter, kind metav1.TypeMeta, response Response) {
 	response.Spec = authenticationv1.TokenReviewSpec{}
 	encoded, err := json.Marshal(response.TokenReview)
 	if err != nil {
-		logger.Error(err, "unable to encode the response")
+		logger.Error(err, "Response cannot be encoded")
 		http.Error(w, errUnencodable.Error(), http.StatusInternalServerError)
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
 	if _, err := w.Write(append(encoded, '\n')); err != nil {
-		logger.Error(err, "unable to write the response")
+		logger.Error(err, "Response cannot be sent")
 		return
 	}
-	logger.V(5).Info("wrote response", "requestID", response.UID, "authenticated", response.Status.Authenticated)
+	logger.V(5).Info("Response sent", "requestID", response.UID, "authenticated", response.Status.Authenticated)
 }
 
 // logger names the request, if there is one, without its token.

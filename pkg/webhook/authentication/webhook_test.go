@@ -57,14 +57,14 @@ func TestTokensAreReviewed(t *testing.T) {
 		{"known", token("good"), `{` + kind + `"metadata":{"uid":"u"},"spec":{},"status":{"authenticated":true,"user":{"username":"eve"}}}`},
 		{"unknown", token("other"), `{` + kind + `"metadata":{"uid":"u"},"spec":{},"status":{"user":{},"error":"unknown token"}}`},
 		{"not to be checked", token("broken"), `{` + kind + `"metadata":{"uid":"u"},"spec":{},"status":{"user":{},"error":"database is down"}}`},
-		{"that makes the handler panic", token("panics"), `{` + kind + `"metadata":{"uid":"u"},"spec":{},"status":{"user":{},"error":"internal error occurred during authentication"}}`},
+		{"that makes the handler panic", token("panics"), `{` + kind + `"metadata":{"uid":"u"},"spec":{},"status":{"user":{},"error":"internal error: the handler panicked, see the webhook's log"}}`},
 		{"that comes back", token("echo"), `{` + kind + `"metadata":{"uid":"u"},"spec":{},"status":{"user":{}}}`},
 		{"in another version", strings.Replace(token("good"), "/v1", "/v1beta1", 1), `{` + beta + `"metadata":{"uid":"u"},"spec":{},"status":{"authenticated":true,"user":{"username":"eve"}}}`},
 		{"in no version", `{"spec":{"token":"good"}}`, `{` + kind + `"metadata":{},"spec":{},"status":{"authenticated":true,"user":{"username":"eve"}}}`},
-		{"missing", token(""), `{"metadata":{},"spec":{},"status":{"user":{},"error":"token is empty"}}`},
+		{"missing", token(""), `{"metadata":{},"spec":{},"status":{"user":{},"error":"the TokenReview holds no token"}}`},
 		{"in half a document", `{`, `{"metadata":{},"spec":{},"status":{"user":{},"error":"couldn't get version/kind; json parse error: unexpected end of JSON input"}}`},
-		{"in nothing", ``, `{"metadata":{},"spec":{},"status":{"user":{},"error":"request body is empty"}}`},
-		{"in too much", strings.Repeat(" ", 1<<20), `{"metadata":{},"spec":{},"status":{"user":{},"error":"request entity is too large; limit is 1048576 bytes"}}`},
+		{"in nothing", ``, `{"metadata":{},"spec":{},"status":{"user":{},"error":"the request has no body"}}`},
+		{"in too much", strings.Repeat(" ", 1<<20), `{"metadata":{},"spec":{},"status":{"user":{},"error":"the request is too large: its body must be shorter than 1048576 bytes"}}`},
 	} {
 		w := post(tt.body)
 		if got := strings.TrimSpace(w.Body.String()); got != tt.want || w.Code != http.StatusOK {
@@ -72,11 +72,11 @@ func TestTokensAreReviewed(t *testing.T) {
 		}
 	}
 	w := post("{}", func(r *http.Request) { r.Header.Set("Content-Type", "text/plain") })
-	if !strings.Contains(w.Body.String(), "contentType=text/plain, expected application/json") {
+	if !strings.Contains(w.Body.String(), `the content type is \"text/plain\", must be application/json`) {
 		t.Errorf("another content type: %s", w.Body)
 	}
 	w = post("{}", func(r *http.Request) { r.Body = nil })
-	if !strings.Contains(w.Body.String(), "request body is empty") {
+	if !strings.Contains(w.Body.String(), "the request has no body") {
 		t.Errorf("no body at all: %s", w.Body)
 	}
 }
@@ -94,7 +94,7 @@ func TestTokensAreNeverLogged(t *testing.T) {
 	}
 	mu.Lock()
 	defer mu.Unlock()
-	if strings.Contains(lines.String(), "s3cret") || !strings.Contains(lines.String(), "received request") {
+	if strings.Contains(lines.String(), "s3cret") || !strings.Contains(lines.String(), "Request received") {
 		t.Errorf("logged\n%s", lines.String())
 	}
 }

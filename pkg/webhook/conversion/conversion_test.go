@@ -64,9 +64,9 @@ func TestAKindIsConvertibleWhenAllVersionsLeadToOneHub(t *testing.T) {
 		"the same, asked of a spoke":    {map[string]runtime.Object{"v0": &v0{}, "v1": spoke, "v2": hub}, spoke, true, ""},
 		"one version":                   {map[string]runtime.Object{"v2": hub}, hub, false, ""},
 		"versions that do not convert":  {map[string]runtime.Object{"v1": &stray{}, "v2": &stray{}}, &stray{}, false, ""},
-		"no hub":                        {map[string]runtime.Object{"v0": &v0{}, "v1": spoke}, spoke, false, "no hub defined"},
-		"two hubs":                      {map[string]runtime.Object{"v2": hub, "v3": &twin{}}, hub, false, "multiple(2) hubs"},
-		"a version that is left behind": {map[string]runtime.Object{"v1": spoke, "v2": hub, "v3": &stray{}}, hub, false, "1 inconvertible types"},
+		"no hub":                        {map[string]runtime.Object{"v0": &v0{}, "v1": spoke}, spoke, false, "is the hub"},
+		"two hubs":                      {map[string]runtime.Object{"v2": hub, "v3": &twin{}}, hub, false, "2 versions of " + gizmo.GroupKind.String() + " are hubs"},
+		"a version that is left behind": {map[string]runtime.Object{"v1": spoke, "v2": hub, "v3": &stray{}}, hub, false, "1 versions of " + gizmo.GroupKind.String() + " are neither the hub nor"},
 	} {
 		got, err := conversion.IsConvertible(scheme(tt.versions), tt.ask)
 		var partial conversion.PartialImplementationError
@@ -142,7 +142,7 @@ func TestObjectsAreConverted(t *testing.T) {
 				[]string{object("v2", `"width":1,"height":2`), object("v2", `"width":3,"height":4`)}, ""},
 			{"none", "v2", nil, nil, ""},
 			{"one that fails fails all", "v2", []string{object("v1", `"size":"1x2"`), object("v1", `"size":"huge"`)}, nil, `size "huge"`},
-			{"to its own version", "v1", []string{object("v1", ``)}, nil, "conversion is not allowed between same type *gizmo.V1"},
+			{"to its own version", "v1", []string{object("v1", ``)}, nil, "nothing to convert: *gizmo.V1 is of the wanted version already"},
 			{"to a version that nobody knows", "v9", []string{object("v1", ``)}, nil, `no kind "Gizmo" is registered`},
 			{"of a version that nobody knows", "v1", []string{object("v9", ``)}, nil, `no kind "Gizmo" is registered`},
 			{"of no object", "v1", []string{`null`}, nil, "Object 'Kind' is missing"},
@@ -175,11 +175,11 @@ func TestWhatIsNoQuestionIsAnHTTPError(t *testing.T) {
 		code              int
 		want              string
 	}{
-		{``, "application/json", 400, "request body is empty"},
+		{``, "application/json", 400, "the request has no body"},
 		{`{`, "application/json", 400, "unexpected end of JSON input"},
-		{`{}`, "application/json", 400, "conversion request is nil"},
+		{`{}`, "application/json", 400, "the ConversionReview holds no request"},
 		{`{"apiVersion":"v1","kind":"Pod"}`, "", 400, "expected kind ConversionReview"},
-		{question("v1"), "text/plain", 415, "contentType=text/plain"},
+		{question("v1"), "text/plain", 415, `the content type is "text/plain"`},
 	} {
 		w := post(h, strings.NewReader(tt.body), tt.contentType)
 		if w.Code != tt.code || !strings.Contains(w.Body.String(), tt.want) {
@@ -211,7 +211,7 @@ func TestThePanicOfAConversionIsAFailure(t *testing.T) {
 		t.Fatal(err)
 	}
 	w := post(conversion.NewWebhookHandler(all(), registry), strings.NewReader(question("v2", object("v1", ``))), "")
-	if want := `"status":"Failure","message":"internal error occurred during conversion"`; w.Code != 200 || !strings.Contains(w.Body.String(), want) {
+	if want := `"status":"Failure","message":"internal error: the conversion panicked, see the webhook's log"`; w.Code != 200 || !strings.Contains(w.Body.String(), want) {
 		t.Errorf("answered %d %s", w.Code, w.Body)
 	}
 }
@@ -226,10 +226,10 @@ func TestAConverterNeedsOneSpokeForEachVersion(t *testing.T) {
 		err    string
 	}{
 		"one each":        {two, []conversion.SpokeConverter[*gizmo.V2]{v1}, ""},
-		"one missing":     {all(), []conversion.SpokeConverter[*gizmo.V2]{v1}, "expected spoke converter for v0,v1 got spoke converter for v1"},
-		"one twice":       {two, []conversion.SpokeConverter[*gizmo.V2]{v1, v1}, "duplicate spoke converter for version v1"},
-		"an unknown one":  {scheme(map[string]runtime.Object{"v2": &gizmo.V2{}}), []conversion.SpokeConverter[*gizmo.V2]{v1}, "failed to get GroupVersionKind for spoke converter"},
-		"an unknown hub":  {scheme(nil), nil, "failed to get GroupVersionKind for hub"},
+		"one missing":     {all(), []conversion.SpokeConverter[*gizmo.V2]{v1}, "the spokes must be of the versions [v0,v1], they are of [v1]"},
+		"one twice":       {two, []conversion.SpokeConverter[*gizmo.V2]{v1, v1}, "version v1 has more than one spoke"},
+		"an unknown one":  {scheme(map[string]runtime.Object{"v2": &gizmo.V2{}}), []conversion.SpokeConverter[*gizmo.V2]{v1}, "type of a spoke"},
+		"an unknown hub":  {scheme(nil), nil, "type of the hub"},
 		"a hub all alone": {scheme(map[string]runtime.Object{"v2": &gizmo.V2{}}), nil, ""},
 	} {
 		_, err := conversion.NewHubSpokeConverter(&gizmo.V2{}, tt.spokes...)(tt.scheme)

@@ -24,11 +24,11 @@ type PartialImplementationError struct {
 func (e PartialImplementationError) Error() string {
 	switch {
 	case len(e.hubs) == 0:
-		return fmt.Sprintf("no hub defined for %s", e.kind)
+		return fmt.Sprintf("no version of %s is the hub", e.kind)
 	case len(e.hubs) > 1:
-		return fmt.Sprintf("multiple(%d) hubs defined for %s: %s", len(e.hubs), e.kind, strings.Join(e.hubs, ", "))
+		return fmt.Sprintf("%d versions of %s are hubs, one must be: %s", len(e.hubs), e.kind, strings.Join(e.hubs, ", "))
 	}
-	return fmt.Sprintf("%d inconvertible types detected for %s: %s", len(e.nonSpokes), e.kind, strings.Join(e.nonSpokes, ", "))
+	return fmt.Sprintf("%d versions of %s are neither the hub nor Convertible: %s", len(e.nonSpokes), e.kind, strings.Join(e.nonSpokes, ", "))
 }
 
 // IsConvertible reports whether an object can be converted to all versions of
@@ -112,7 +112,7 @@ func convertByTypes(scheme *runtime.Scheme, kind schema.GroupKind, src, dst runt
 		}
 		return nil
 	}
-	return fmt.Errorf("%T is not convertible to %T", src, dst)
+	return fmt.Errorf("no conversion of %T to %T: what is not the hub must be Convertible", src, dst)
 }
 
 // hubOf returns an empty object of the version that is the hub.

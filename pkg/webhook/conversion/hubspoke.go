@@ -61,16 +61,16 @@ func NewHubSpokeConverter[hubObject runtime.Object](hub hubObject, spokeConverte
 	return func(scheme *runtime.Scheme) (Converter, error) {
 		hubKind, err := apiutil.GVKForObject(hub, scheme)
 		if err != nil {
-			return nil, fmt.Errorf("failed to create hub spoke converter: failed to get GroupVersionKind for hub: %w", err)
+			return nil, fmt.Errorf("converter: type of the hub: %w", err)
 		}
 		c := &hubSpokes[hubObject]{scheme: scheme, hub: hubKind, spokes: map[schema.GroupVersionKind]SpokeConverter[hubObject]{}}
 		for _, spoke := range spokeConverter {
 			if err := c.add(spoke); err != nil {
-				return nil, fmt.Errorf("failed to create hub spoke converter for %s: %w", hubKind.Kind, err)
+				return nil, fmt.Errorf("converter of %s: %w", hubKind.Kind, err)
 			}
 		}
 		if err := c.complete(); err != nil {
-			return nil, fmt.Errorf("failed to create hub spoke converter for %s: %w", hubKind.Kind, err)
+			return nil, fmt.Errorf("converter of %s: %w", hubKind.Kind, err)
 		}
 		return c, nil
 	}
@@ -86,14 +86,14 @@ func (c *hubSpokes[hubObject]) add(spoke SpokeConverter[hubObject]) error {
 	kind, err := apiutil.GVKForObject(spoke.GetSpoke(), c.scheme)
 	switch {
 	case err != nil:
-		return fmt.Errorf("failed to get GroupVersionKind for spoke converter: %w", err)
+		return fmt.Errorf("type of a spoke: %w", err)
 	case kind.GroupKind() != c.hub.GroupKind():
-		return fmt.Errorf("spoke converter GroupKind %s does not match hub GroupKind %s", kind.GroupKind(), c.hub.GroupKind())
+		return fmt.Errorf("a spoke is of %s, the hub of %s: they must be versions of one kind", kind.GroupKind(), c.hub.GroupKind())
 	case kind == c.hub:
 		return fmt.Errorf("the hub, %s, cannot be a spoke", kind.Version)
 	}
 	if _, taken := c.spokes[kind]; taken {
-		return fmt.Errorf("duplicate spoke converter for version %s", kind.Version)
+		return fmt.Errorf("version %s has more than one spoke", kind.Version)
 	}
 	c.spokes[kind] = spoke
 	return nil
@@ -113,7 +113,7 @@ func (c *hubSpokes[hubObject]) complete() error {
 	slices.Sort(want)
 	slices.Sort(got)
 	if !slices.Equal(want, got) {
-		return fmt.Errorf("expected spoke converter for %s got spoke converter for %s", strings.Join(want, ","), strings.Join(got, ","))
+		return fmt.Errorf("the spokes must be of the versions [%s], they are of [%s]", strings.Join(want, ","), strings.Join(got, ","))
 	}
 	return nil
 }
@@ -129,7 +129,7 @@ func (c *hubSpokes[hubObject]) ConvertObject(ctx context.Context, src, dst runti
 		return err
 	}
 	if from == to {
-		return fmt.Errorf("conversion is not allowed between same type %T", src)
+		return fmt.Errorf("nothing to convert: %T is of the wanted version already", src)
 	}
 	hub, srcIsHub := src.(hubObject)
 	if !srcIsHub {

@@ -40,7 +40,7 @@ func (r *registry) RegisterConverter(gk schema.GroupKind, converter Converter) e
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if _, taken := r.converters[gk]; taken {
-		return fmt.Errorf("failed to register Converter for GroupKind %s: converter already registered", gk)
+		return fmt.Errorf("%s has a converter already", gk)
 	}
 	r.converters[gk] = converter
 	return nil

@@ -24,8 +24,8 @@ import (
 const maxRequestSize = 256 << 20
 
 var (
-	errNoQuestion = errors.New("conversion request is nil")
-	errPanic      = errors.New("internal error occurred during conversion")
+	errNoQuestion = errors.New("the ConversionReview holds no request")
+	errPanic      = errors.New("internal error: the conversion panicked, see the webhook's log")
 )
 
 // reviewKind is what reviews are taken for that do not say what they are. The
@@ -50,7 +50,7 @@ func (wh *webhook) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	review := &apiextensionsv1.ConversionReview{}
 	kind, err := readReview(r, review)
 	if err != nil {
-		wh.logger.Error(err, "failed to read conversion request")
+		wh.logger.Error(err, "Request cannot be read")
 		http.Error(w, err.Error(), codeOf(err))
 		return
 	}
@@ -59,7 +59,7 @@ func (wh *webhook) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	objects, err := wh.convert(ctx, review.Request)
 	result := metav1.Status{Status: metav1.StatusSuccess}
 	if err != nil {
-		wh.logger.Error(err, "failed to convert", "request", review.Request.UID)
+		wh.logger.Error(err, "Objects cannot be converted", "request", review.Request.UID)
 		result = metav1.Status{Status: metav1.StatusFailure, Message: err.Error()}
 	}
 	encoded, err := json.Marshal(apiextensionsv1.ConversionReview{
@@ -67,13 +67,13 @@ func (wh *webhook) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		Response: &apiextensionsv1.ConversionResponse{UID: review.Request.UID, ConvertedObjects: objects, Result: result},
 	})
 	if err != nil {
-		wh.logger.Error(err, "failed to encode conversion response", "request", review.Request.UID)
-		http.Error(w, "unable to encode response", http.StatusInternalServerError)
+		wh.logger.Error(err, "Response cannot be encoded", "request", review.Request.UID)
+		http.Error(w, "the response cannot be encoded: see the webhook's log", http.StatusInternalServerError)
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
 	if _, err := w.Write(append(encoded, '\n')); err != nil {
-		wh.logger.Error(err, "failed to write conversion response", "request", review.Request.UID)
+		wh.logger.Error(err, "Response cannot be sent", "request", review.Request.UID)
 	}
 }
 
@@ -150,7 +150,7 @@ func (wh *webhook) convertRaw(ctx context.Context, raw []byte, desired string) (
 func (wh *webhook) convertObject(ctx context.Context, from, to schema.GroupVersionKind, src, dst runtime.Object) error {
 	switch {
 	case from == to:
-		return fmt.Errorf("conversion is not allowed between same type %T", src)
+		return fmt.Errorf("nothing to convert: %T is of the wanted version already", src)
 	case from.GroupKind() != to.GroupKind():
 		return fmt.Errorf("%s is not convertible to %s, another kind", from, to)
 	}

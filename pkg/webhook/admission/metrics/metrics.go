@@ -11,7 +11,7 @@ import (
 // WebhookPanics counts the panics of admission webhooks, recovered or not.
 var WebhookPanics = prometheus.NewCounterVec(prometheus.CounterOpts{
 	Name: "controller_runtime_webhook_panics_total",
-	Help: "Total number of webhook panics",
+	Help: "Panics of admission webhooks, recovered or not",
 }, []string{})
 
 func init() {

@@ -11,7 +11,7 @@ import (
 // WebhookPanics counts the panics of conversion webhooks.
 var WebhookPanics = prometheus.NewCounterVec(prometheus.CounterOpts{
 	Name: "controller_runtime_conversion_webhook_panics_total",
-	Help: "Total number of conversion webhook panics",
+	Help: "Panics of conversion webhooks",
 }, []string{})
 
 func init() {

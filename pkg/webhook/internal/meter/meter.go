@@ -21,7 +21,7 @@ func Handler(path string, handler http.Handler) http.Handler {
 	label := prometheus.Labels{"webhook": path}
 	seconds := registered(metrics.Registry, prometheus.NewHistogramVec(prometheus.HistogramOpts{
 		Name:                            "controller_runtime_webhook_latency_seconds",
-		Help:                            "Histogram of the latency of processing admission requests",
+		Help:                            "How long webhooks took to answer requests, by path of the webhook, in seconds",
 		Buckets:                         prometheus.ExponentialBuckets(10e-9, 10, 12),
 		NativeHistogramBucketFactor:     1.1,
 		NativeHistogramMaxBucketNumber:  100,
@@ -29,11 +29,11 @@ func Handler(path string, handler http.Handler) http.Handler {
 	}, []string{"webhook"})).MustCurryWith(label)
 	requests := registered(metrics.Registry, prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "controller_runtime_webhook_requests_total",
-		Help: "Total number of admission requests by HTTP status code.",
+		Help: "Requests that webhooks answered, by path of the webhook and HTTP status code",
 	}, []string{"webhook", "code"})).MustCurryWith(label)
 	inFlight := registered(metrics.Registry, prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "controller_runtime_webhook_requests_in_flight",
-		Help: "Current number of admission requests being served.",
+		Help: "Requests that webhooks are at work on, by path of the webhook",
 	}, []string{"webhook"})).With(label)
 
 	// Exposed from the start, so that a rate has a beginning.

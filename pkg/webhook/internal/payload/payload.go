@@ -21,7 +21,7 @@ import (
 )
 
 // ErrEmpty says that there was no body.
-var ErrEmpty = errors.New("request body is empty")
+var ErrEmpty = errors.New("the request has no body")
 
 // TooLargeError says that the body was larger than the limit.
 type TooLargeError struct {
@@ -29,7 +29,7 @@ type TooLargeError struct {
 }
 
 func (e TooLargeError) Error() string {
-	return fmt.Sprintf("request entity is too large; limit is %d bytes", e.Limit)
+	return fmt.Sprintf("the request is too large: its body must be shorter than %d bytes", e.Limit)
 }
 
 // ContentTypeError says that the body was something else than JSON.
@@ -38,7 +38,7 @@ type ContentTypeError struct {
 }
 
 func (e ContentTypeError) Error() string {
-	return fmt.Sprintf("contentType=%s, expected application/json", e.ContentType)
+	return fmt.Sprintf("the content type is %q, must be application/json", e.ContentType)
 }
 
 // Read returns the body of a request, which must be shorter than limit.
