@@ -161,10 +161,14 @@ func startReplica(t *testing.T, name string, cfg *rest.Config, s *service, optio
 	t.Helper()
 	port := freePort(t)
 	mgr, err := manager.New(cfg, manager.Options{
-		Scheme:              scheme(t),
-		Logger:              testr.NewWithOptions(t, testr.Options{}).WithName(name),
-		Metrics:             metricsserver.Options{BindAddress: "0"},
-		WebhookServer:       webhook.NewServer(webhook.Options{Host: "127.0.0.1", Port: port}),
+		Scheme:  scheme(t),
+		Logger:  testr.NewWithOptions(t, testr.Options{}).WithName(name),
+		Metrics: metricsserver.Options{BindAddress: "0"},
+		WebhookServer: webhook.NewServer(webhook.Options{Host: "127.0.0.1", Port: port, TLSOpts: []func(*tls.Config){
+			// In HTTP/2 the end of a connection after each request meets others on it, which Go's client sends again
+			// after one second, two, four and eight: now and then that is more than an admission may take.
+			func(c *tls.Config) { c.NextProtos = []string{"http/1.1"} },
+		}}),
 		WebhookCertificates: &options,
 	})
 	if err != nil {
