@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"path/filepath"
 	"slices"
 
 	"github.com/operon-dev/operon/cmd/operon/devloop/rebuild"
@@ -26,15 +27,35 @@ var buildFlags = slices.Concat(gobuild.CompilerFlags(), []string{
 // limit keeps it from a small machine's swap.
 var buildEnv = []string{"GOGC=off", "GOMEMLIMIT=1GiB"}
 
-// newBuilder returns what builds the manager, with an overlay, if any.
-func (l *loop) newBuilder(overlay string) *rebuild.Builder {
+// newBuilder returns what builds the manager, with the overlay, if any, and as cgo was decided on.
+func (l *loop) newBuilder() *rebuild.Builder {
 	flags := buildFlags
-	if overlay != "" {
-		flags = append(slices.Clone(flags), "-overlay="+overlay)
+	if l.overlay != "" {
+		flags = append(slices.Clone(flags), "-overlay="+l.overlay)
 	}
 	return &rebuild.Builder{
-		Dir: l.Root, Package: l.Package, Output: l.binary, Temp: l.temp, Flags: flags, Env: buildEnv, Name: "operon: building the manager",
+		Dir: l.Root, Package: l.Package, Output: l.binary, Temp: l.temp, Flags: flags, Env: slices.Concat(buildEnv, l.withoutCgo),
+		Name: "operon: building the manager",
 	}
+}
+
+// decideOnCgo looks whether the manager can do without cgo, and reports whether that has changed, which takes a new builder. Images are built
+// without, and so is the operon command: what it and the manager have in common need not be compiled again.
+func (l *loop) decideOnCgo(ctx context.Context) (changed bool) {
+	if info, err := os.Stat(l.module()); err == nil {
+		l.decidedFor = stamp{info.ModTime(), info.Size()}
+	}
+	before := l.withoutCgo
+	l.withoutCgo = gobuild.WithoutCgo(ctx, l.Root, l.Package)
+	return !slices.Equal(before, l.withoutCgo)
+}
+
+func (l *loop) module() string { return filepath.Join(l.Root, "go.mod") }
+
+// renewBuilder has the next builds follow what was decided since the builder was made.
+func (l *loop) renewBuilder() {
+	l.builder.Stop()
+	l.builder = l.newBuilder()
 }
 
 // build compiles the manager and returns the digest of its binary.
@@ -46,6 +67,12 @@ func (l *loop) build(ctx context.Context) (digest [sha256.Size]byte, err error) 
 	}
 	err = l.builder.Build(ctx)
 	var mistake *rebuild.Mistake
+	if errors.As(err, &mistake) && l.decideOnCgo(ctx) {
+		// A file with a part in C is not seen by a compiler that has none; what lacks it then is.
+		l.say("the manager has a part in C now: building it again, with cgo")
+		l.renewBuilder()
+		return l.build(ctx)
+	}
 	switch {
 	case errors.As(err, &mistake):
 		if l.manager.running() {

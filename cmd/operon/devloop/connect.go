@@ -20,7 +20,9 @@ func (l *loop) connectAndCheck(ctx context.Context) (lost <-chan struct{}, stop 
 	checked := make(chan struct{})
 	go func() {
 		defer close(checked)
-		refused = gobuild.Check(checking, l.Root, l.Package, nil)
+		if refused = gobuild.Check(checking, l.Root, l.Package, nil); refused == nil {
+			l.decideOnCgo(checking)
+		}
 	}()
 	lost, stop, err = l.connect(ctx)
 	if err != nil {

@@ -58,7 +58,9 @@ type loop struct {
 	cluster    client.WithWatch
 	webhooks   *webhooks // nil: the cluster cannot reach this machine
 	placed     bool      // the webhooks' port is nobody else's
-	overlaid   bool      // the manager is told of that port
+	overlay    string    // of a build that tells the manager of that port; empty: it need not be told
+	withoutCgo []string  // a build's environment, as last decided, and what go.mod was then
+	decidedFor stamp
 	builder    *rebuild.Builder
 	ports      ports
 	own        bool // the cluster goes away with the loop
@@ -92,9 +94,7 @@ func Run(ctx context.Context, o Options) (err error) {
 		return err
 	}
 	l := &loop{Options: o, temp: temp, binary: filepath.Join(o.Root, "bin", "manager"), applied: map[string][sha256.Size]byte{}}
-	l.builder = l.newBuilder("")
 	defer func() {
-		l.builder.Stop()
 		err = errors.Join(err, l.ports.close(), os.RemoveAll(temp))
 	}()
 
@@ -107,6 +107,8 @@ func Run(ctx context.Context, o Options) (err error) {
 	}
 	defer func() { err = errors.Join(err, stop()) }()
 	defer l.end()
+	l.builder = l.newBuilder()
+	defer func() { l.builder.Stop() }()
 
 	w, err := newWatcher(l.Root)
 	if err != nil {
@@ -176,6 +178,9 @@ func (l *loop) cycle(ctx context.Context) (snapshot, error) {
 	if err != nil {
 		return nil, err
 	}
+	if before[l.module()] != l.decidedFor && l.decideOnCgo(ctx) {
+		l.renewBuilder()
+	}
 	// Most often there is nothing for the compiler in what is generated.
 	l.builder.Ahead(ctx)
 	if err := l.Generate(ctx, l.Root, l.Stderr); err != nil {
@@ -242,7 +247,7 @@ func (l *loop) restart(ctx context.Context, digest [sha256.Size]byte, watch *sto
 	env := []string{"KUBECONFIG=" + l.kubeconfig, "TMPDIR=" + l.temp}
 	if l.webhooks == nil {
 		env = append(env, enableWebhooks+"=false")
-	} else if l.overlaid {
+	} else if l.overlay != "" {
 		env = append(env, fmt.Sprint(webhookPort, "=", l.webhooks.port))
 	}
 	more, said, err := l.ports.arguments(filepath.Join(l.Root, l.Package), l.Args)

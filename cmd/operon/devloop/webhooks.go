@@ -179,12 +179,10 @@ func (l *loop) placeWebhooks() error {
 	if l.webhooks.port != l.WebhookPort {
 		l.say("port %d is in use: webhooks are at %s", l.WebhookPort, l.webhooks.address())
 	}
-	overlay, err := writeOverlay(l.temp, filepath.Join(l.Root, l.Package), runtime.Path)
-	if err != nil {
+	if l.overlay, err = writeOverlay(l.temp, filepath.Join(l.Root, l.Package), runtime.Path); err != nil {
 		return err
 	}
-	l.builder.Stop()
-	l.builder, l.overlaid = l.newBuilder(overlay), true
+	l.renewBuilder()
 	return nil
 }
 
