@@ -80,6 +80,15 @@ func TestBadInputGetsOneSentenceAndANonZeroExit(t *testing.T) {
 	})
 }
 
+// Kubernetes' scheduler would wait for ever, and say so in its log alone.
+func TestAFeatureGateWithoutItsAPIIsRefusedWithTheWayOut(t *testing.T) {
+	t.Parallel()
+	said := fail(t, t.TempDir(), "cluster", "--kube-apiserver-arg", "feature-gates=GenericWorkload=true")
+	if want := "--kube-apiserver-arg runtime-config=scheduling.k8s.io/"; !strings.Contains(said, want) {
+		t.Errorf("standard error %q does not say %q", said, want)
+	}
+}
+
 func TestResultsThatCannotBePrintedAreAFailure(t *testing.T) {
 	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
 	if err != nil {
@@ -183,7 +192,7 @@ func TestDamagedStoreIsNamed(t *testing.T) {
 // fail runs the binary, expects it to fail and returns what it wrote to standard error.
 func fail(t *testing.T, tmp string, args ...string) string {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, binary, args...)
 	cmd.Env = append(os.Environ(), "TMPDIR="+tmp)

@@ -19,6 +19,7 @@ import (
 	"k8s.io/kubernetes/pkg/controller/garbagecollector"
 
 	"github.com/operon-dev/operon/cmd/operon/cluster/pki"
+	"github.com/operon-dev/operon/cmd/operon/cluster/synced"
 )
 
 const resync = 12 * time.Hour
@@ -65,7 +66,9 @@ func Start(ctx context.Context, config *rest.Config, keys *pki.PKI) (*Set, error
 		workloads = append(workloads, r)
 	}
 	env.informers.Start(ctx.Done())
-	env.informers.WaitForCacheSync(ctx.Done())
+	if err := synced.Await(ctx, env.informers, env.client.Discovery()); err != nil {
+		return nil, fmt.Errorf("controllers: %w", err)
+	}
 	close(env.started)
 	s.run(ctx, workloads)
 

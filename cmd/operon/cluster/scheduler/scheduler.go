@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"sync"
 
+	"github.com/operon-dev/operon/cmd/operon/cluster/synced"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/dynamic/dynamicinformer"
 	"k8s.io/client-go/kubernetes"
@@ -53,7 +54,9 @@ func Start(ctx context.Context, cfg *rest.Config) (wait func(), err error) {
 	broadcaster.StartRecordingToSink(ctx.Done())
 	informers.Start(ctx.Done())
 	dynamicInformers.Start(ctx.Done())
-	informers.WaitForCacheSync(ctx.Done())
+	if err := synced.Await(ctx, informers, client.Discovery()); err != nil {
+		return nil, fmt.Errorf("scheduler: %w", err)
+	}
 	dynamicInformers.WaitForCacheSync(ctx.Done())
 	if err := sched.WaitForHandlersSync(ctx); err != nil {
 		return nil, fmt.Errorf("scheduler: %w", err)
