@@ -178,7 +178,10 @@ func (c *stores) placeOf(obj runtime.Object) (*place, form, error) {
 		if list := gvk.GroupVersion().WithKind(gvk.Kind + "List"); !c.options.Scheme.Recognizes(list) {
 			return nil, f, runtime.NewNotRegisteredErrForKind(c.options.Scheme.Name(), list)
 		}
-		c.types.Store(reflect.TypeOf(obj), p)
+		// An object of a type that the scheme knows as several kinds says itself which of them it is.
+		if kinds, _, err := c.options.Scheme.ObjectKinds(obj); err == nil && len(kinds) == 1 {
+			c.types.Store(reflect.TypeOf(obj), p)
+		}
 	}
 	return p, f, nil
 }

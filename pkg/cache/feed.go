@@ -97,34 +97,7 @@ func (f *feed) reflect(ctx context.Context, p *plan, d driver) {
 		lists.Lock()
 		defer lists.Unlock()
 	}()
-	lw := &toolscache.ListWatch{
-		ListWithContextFunc: func(_ context.Context, opts metav1.ListOptions) (runtime.Object, error) {
-			lists.RLock()
-			defer lists.RUnlock()
-			f.selectOnly(&opts)
-			if opts.ResourceVersion == "0" {
-				// What the server happens to have at hand may be older than a write of ours that has no event to come.
-				opts.ResourceVersion = ""
-			}
-			list, err := src.list(ctx, f.namespace, opts)
-			f.fault.note(ctx, f, "list", err)
-			return list, err
-		},
-		WatchFuncWithContext: func(_ context.Context, opts metav1.ListOptions) (watch.Interface, error) {
-			f.selectOnly(&opts)
-			if f.EnableWatchBookmarks != nil && !*f.EnableWatchBookmarks && opts.SendInitialEvents == nil {
-				opts.AllowWatchBookmarks = false
-			}
-			w, err := src.watch(ctx, f.namespace, opts)
-			if opts.SendInitialEvents == nil || !apierrors.IsInvalid(err) && !apierrors.IsBadRequest(err) {
-				f.fault.note(ctx, f, "watch", err) // a server that does not stream lists is asked for one instead
-			}
-			if opts.SendInitialEvents != nil && err == nil {
-				f.fault.clear(ctx, "list") // it comes by the watch
-			}
-			return w, err
-		},
-	}
+	lw := f.listWatch(ctx, src, &lists)
 	logger := klog.FromContext(ctx)
 	k := &sink{feed: f, plan: p, logger: logger}
 	if d.newInformer != nil {
@@ -151,6 +124,38 @@ func (f *feed) reflect(ctx context.Context, p *plan, d driver) {
 			return
 		}
 		pause = min(2*pause, pauseMax)
+	}
+}
+
+// listWatch is how the Reflector asks for what the feed selects, until ctx ends. It holds lists for reading during each list.
+func (f *feed) listWatch(ctx context.Context, src source, lists *sync.RWMutex) *toolscache.ListWatch {
+	return &toolscache.ListWatch{
+		ListWithContextFunc: func(_ context.Context, opts metav1.ListOptions) (runtime.Object, error) {
+			lists.RLock()
+			defer lists.RUnlock()
+			f.selectOnly(&opts)
+			if opts.ResourceVersion == "0" {
+				// What the server happens to have at hand may be older than a write of ours that has no event to come.
+				opts.ResourceVersion = ""
+			}
+			list, err := src.list(ctx, f.namespace, opts)
+			f.fault.note(ctx, f, "list", err)
+			return list, err
+		},
+		WatchFuncWithContext: func(_ context.Context, opts metav1.ListOptions) (watch.Interface, error) {
+			f.selectOnly(&opts)
+			if f.EnableWatchBookmarks != nil && !*f.EnableWatchBookmarks && opts.SendInitialEvents == nil {
+				opts.AllowWatchBookmarks = false
+			}
+			w, err := src.watch(ctx, f.namespace, opts)
+			if opts.SendInitialEvents == nil || !apierrors.IsInvalid(err) && !apierrors.IsBadRequest(err) {
+				f.fault.note(ctx, f, "watch", err) // a server that does not stream lists is asked for one instead
+			}
+			if opts.SendInitialEvents != nil && err == nil {
+				f.fault.clear(ctx, "list") // it comes by the watch
+			}
+			return w, err
+		},
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	toolscache "k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
@@ -93,6 +94,10 @@ func (p *place) wanted(f form) bool {
 // RemoveInformer implements Informers.
 func (c *stores) RemoveInformer(_ context.Context, obj client.Object) error {
 	p, f, err := c.placeOf(obj)
+	if meta.IsNoMatchError(err) {
+		// It is not served any more, or never was: nobody has an informer of it.
+		return nil
+	}
 	if err != nil {
 		return err
 	}

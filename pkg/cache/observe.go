@@ -1,19 +1,17 @@
 package cache
 
+// This file holds how the answers to the client's writes come to a store: which object an answer is, and whether it is of the store's feed.
+// overlay.go holds the rules by which it gets in.
+
 import (
 	"encoding/json"
 	"maps"
 	"reflect"
 	"slices"
-	"strconv"
-	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/fields"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/selection"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/operon-dev/operon/pkg/client"
@@ -153,87 +151,3 @@ func (s *store) withMetadata(obj client.Object) client.Object {
 	next.SetResourceVersion(obj.GetResourceVersion())
 	return next
 }
-
-// verdict is whether an object belongs to a selection.
-type verdict uint8
-
-const (
-	no verdict = iota
-	yes
-	unknown
-)
-
-// matches evaluates a feed's selectors as the API server would. A field that cannot be read off the object leaves it
-// unknown.
-func (f *feed) matches(r *resource, set labels.Set, obj client.Object) verdict {
-	if f.LabelSelector != nil && !f.LabelSelector.Matches(set) {
-		return no
-	}
-	if f.FieldSelector == nil || f.FieldSelector.Empty() {
-		return yes
-	}
-	if matchesNothing(f.FieldSelector) {
-		return no
-	}
-	v := yes
-	for _, req := range f.FieldSelector.Requirements() {
-		switch matchesField(r, req, obj) {
-		case no:
-			return no
-		case unknown:
-			v = unknown
-		}
-	}
-	return v
-}
-
-func matchesField(r *resource, req fields.Requirement, obj client.Object) verdict {
-	var have string
-	switch req.Field {
-	case fieldName:
-		have = obj.GetName()
-	case fieldNamespace:
-		have = obj.GetNamespace()
-	default:
-		value, ok := fieldOf(r, req.Field, obj)
-		if !ok {
-			return unknown
-		}
-		have = value
-	}
-	if (have == req.Value) != (req.Operator == selection.NotEquals) {
-		return yes
-	}
-	return no
-}
-
-// fieldOf reads a field by the path that is its name, as it is for custom resources and for most fields of the built-in
-// ones.
-func fieldOf(r *resource, path string, obj client.Object) (string, bool) {
-	u, ok := obj.(*unstructured.Unstructured)
-	if !ok {
-		if formOf(obj) == formMetadata {
-			return "", false
-		}
-		full, err := toFull(r, obj)
-		if err != nil {
-			return "", false
-		}
-		u = full
-	}
-	value, found, err := unstructured.NestedFieldNoCopy(u.Object, splitPath(path)...)
-	if err != nil || !found {
-		return "", false
-	}
-	switch v := value.(type) {
-	case string:
-		return v, true
-	case bool:
-		return strconv.FormatBool(v), true
-	case int64:
-		return strconv.FormatInt(v, 10), true
-	}
-	return "", false
-}
-
-func splitPath(path string) []string { return strings.Split(strings.TrimPrefix(path, "."), ".") }

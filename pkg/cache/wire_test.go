@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	toolscache "k8s.io/client-go/tools/cache"
 
@@ -520,6 +521,38 @@ func TestRemoveInformerStopsTheWatch(t *testing.T) {
 	}
 	if err := c.Get(t.Context(), client.ObjectKey{Namespace: "a", Name: "one"}, &corev1.ConfigMap{}); err != nil {
 		t.Errorf("a later read: %v", err)
+	}
+}
+
+func TestAnInformerOfAKindThatIsNotServedIsRemovedAlready(t *testing.T) {
+	c := startCache(t, newTestServer(t), Options{})
+	gone := &unstructured.Unstructured{}
+	gone.SetGroupVersionKind(schema.GroupVersionKind{Group: "gone.io", Version: "v1", Kind: "Gone"})
+	if err := c.RemoveInformer(t.Context(), gone); err != nil {
+		t.Error(err)
+	}
+}
+
+// A Go type that stands for several kinds is read as the one that the object says.
+func TestATypeOfSeveralKindsIsReadAsWhatTheObjectSays(t *testing.T) {
+	s := newTestServer(t)
+	s.put("configmaps", configMap("a", "one", nil, "1"))
+	known := runtime.NewScheme()
+	metav1.AddToGroupVersion(known, corev1.SchemeGroupVersion)
+	for _, kind := range []string{"ConfigMap", "Secret"} {
+		known.AddKnownTypeWithName(corev1.SchemeGroupVersion.WithKind(kind), &corev1.ConfigMap{})
+		known.AddKnownTypeWithName(corev1.SchemeGroupVersion.WithKind(kind+"List"), &corev1.ConfigMapList{})
+	}
+	c := startCache(t, s, Options{Scheme: known})
+	for _, kind := range []string{"ConfigMap", "Secret", "ConfigMap"} {
+		as := &corev1.ConfigMap{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: kind}}
+		err := c.Get(t.Context(), client.ObjectKey{Namespace: "a", Name: "one"}, as)
+		if found := kind == "ConfigMap"; found != (err == nil) || !found && !apierrors.IsNotFound(err) {
+			t.Errorf("as %s: %v", kind, err)
+		}
+	}
+	if err := c.Get(t.Context(), client.ObjectKey{Namespace: "a", Name: "one"}, &corev1.ConfigMap{}); err == nil {
+		t.Error("an object that says neither was read")
 	}
 }
 

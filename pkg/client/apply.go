@@ -78,10 +78,9 @@ func (c *client) apply(ctx context.Context, a applied, config runtime.ApplyConfi
 	if err != nil {
 		return err
 	}
-	if kind != a.gvk || c.observer == nil || len(sent.DryRun) > 0 || options.DisableReadYourWritesConsistency {
-		return nil
+	if observer := c.observed(sent.DryRun, options.DisableReadYourWritesConsistency); observer != nil && kind == a.gvk {
+		observer.ObserveWrite(Written{GVK: a.gvk, JSON: answered.body})
 	}
-	c.observer.ObserveWrite(Written{GVK: a.gvk, JSON: answered.body})
 	return nil
 }
 

@@ -13,6 +13,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/operon-dev/operon/pkg/client/apiutil"
+	"github.com/operon-dev/operon/pkg/log"
 )
 
 // Options are the settings of a Client. The zero value is a client that reads from and writes to the API server.
@@ -40,8 +41,8 @@ type Options struct {
 	// is always strict. Default: none, and the server warns.
 	FieldValidation string
 
-	// Log receives the server's warnings, each once, and what goes wrong without failing a call. Default: warnings go
-	// where client-go sends them, the rest is not logged.
+	// Log receives the server's warnings, each once, and what goes wrong without failing a call. Default: warnings go to
+	// the logger in the context of the call, or to log.Log; the rest is not logged.
 	Log logr.Logger
 }
 
@@ -68,7 +69,7 @@ type NewClientFunc func(config *rest.Config, options Options) (Client, error)
 // Get and List go where options.Cache says; everything else goes to the API server. When the cache's Reader is a
 // WriteObserver, it is told of the writes, and reads from the cache see them at once.
 //
-// The server's warnings go to options.Log, or where config.WarningHandler or config.WarningHandlerWithContext says.
+// The server's warnings go where config.WarningHandler or config.WarningHandlerWithContext says, or else where options.Log does.
 func New(config *rest.Config, options Options) (Client, error) {
 	c, err := newClient(config, options)
 	if err != nil {
@@ -119,8 +120,11 @@ func newClient(config *rest.Config, options Options) (*client, error) {
 	if config.UserAgent == "" {
 		config.UserAgent = rest.DefaultKubernetesUserAgent()
 	}
-	if config.WarningHandler == nil && config.WarningHandlerWithContext == nil && options.Log.GetSink() != nil {
-		config.WarningHandlerWithContext = &warnings{log: options.Log}
+	if config.WarningHandler == nil && config.WarningHandlerWithContext == nil {
+		config.WarningHandlerWithContext = log.NewKubeAPIWarningLogger(log.KubeAPIWarningLoggerOptions{})
+		if options.Log.GetSink() != nil {
+			config.WarningHandlerWithContext = &warnings{log: options.Log}
+		}
 	}
 	var err error
 	if options.HTTPClient == nil {

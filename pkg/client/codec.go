@@ -196,10 +196,17 @@ func (c codec) decode(a answer, obj runtime.Object) (bool, error) {
 		return false, nil
 	}
 	if out != fresh {
-		return false, fmt.Errorf("the server answered with a %T where a %T was expected", out, obj)
+		return false, &otherTypeError{got: out, want: obj}
 	}
 	c.keepKind(obj, fresh)
 	return true, assign(obj, fresh)
+}
+
+// otherTypeError says that an answer is of another Go type than the object that it was to go into.
+type otherTypeError struct{ got, want runtime.Object }
+
+func (e *otherTypeError) Error() string {
+	return fmt.Sprintf("the server answered with a %T where a %T was expected", e.got, e.want)
 }
 
 // keepKind makes fresh say that it is the kind that obj says it is, where the answer's is that of an envelope.

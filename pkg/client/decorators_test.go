@@ -151,3 +151,12 @@ func TestANamespacedClientStaysInItsNamespace(t *testing.T) {
 		}
 	}
 }
+
+func TestANamespacedClientWithoutANamespaceListsWhereItIsTold(t *testing.T) {
+	s := answering(t, `{"apiVersion":"v1","kind":"Status","status":"Success"}`)
+	c := client.NewNamespacedClient(s.client(t, client.Options{}), "")
+	must(t, "list", c.List(t.Context(), &WidgetList{}, client.InNamespace("there")))
+	if got := s.one(t).Path; got != "/apis/example.com/v1/namespaces/there/widgets" {
+		t.Errorf("the list was asked of %s", got)
+	}
+}

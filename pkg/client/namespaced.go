@@ -88,7 +88,7 @@ func (c *namespacedClient) List(ctx context.Context, list ObjectList, opts ...Li
 	if err != nil {
 		return err
 	}
-	if namespaced {
+	if namespaced && c.namespace != "" {
 		opts = around[ListOption](nil, InNamespace(c.namespace), opts)
 	}
 	return c.Client.List(ctx, list, opts...)

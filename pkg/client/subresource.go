@@ -2,10 +2,10 @@ package client
 
 import (
 	"context"
+	"errors"
 	"net/http"
 
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/operon-dev/operon/pkg/client/apiutil"
 )
@@ -23,10 +23,11 @@ type subResourceClient struct {
 	name   string
 }
 
-// codecOf returns the codec of a body that is sent to, or received from, a subresource of r.
+// codecOf returns the codec of a body that is sent to, or received from, a subresource of r. An unstructured one need not
+// say which kind it is: the answer does.
 func (s *subResourceClient) codecOf(r *resource, body Object) (codec, error) {
 	gvk, err := s.client.wire.kindOf(body)
-	if err != nil {
+	if err != nil && formOf(body) != unstructuredForm {
 		return codec{}, err
 	}
 	c := s.client.wire.codecFor(gvk, body)
@@ -46,24 +47,6 @@ func (s *subResourceClient) bodyOf(ctx context.Context, obj, given Object) (*res
 	}
 	c, err := s.codecOf(r, given)
 	return r, given, c, err
-}
-
-// observation tells the observer of answers that hold the whole object, not of those that hold a body of another kind.
-func (s *subResourceClient) observation(r *resource, c codec, body Object, dryRun []string, unobserved bool) observation {
-	if c.gvk != r.gvk {
-		return observation{}
-	}
-	return s.client.observation(c.gvk, body, dryRun, unobserved)
-}
-
-// lookBehind has the observer look at the object itself where the answer was of another kind. A token changes no object.
-func (s *subResourceClient) lookBehind(ctx context.Context, gvk, answered schema.GroupVersionKind, key ObjectKey, err error, dryRun []string, unobserved bool) {
-	if err != nil || answered == gvk || s.name == "token" || len(dryRun) > 0 || unobserved {
-		return
-	}
-	if o, ok := s.client.observer.(SubresourceObserver); ok {
-		o.ObserveSubresource(ctx, gvk, key)
-	}
 }
 
 // named returns body with the name of the object whose subresource it is, which servers demand of what is put or posted.
@@ -138,7 +121,7 @@ func (s *subResourceClient) Update(ctx context.Context, obj Object, opts ...SubR
 	return about(r.gvk, at.key(), err)
 }
 
-// Patch implements SubResourceWriter.
+// Patch implements SubResourceWriter. Without a body, an answer that is of another type than obj, as a scale is, is left out.
 func (s *subResourceClient) Patch(ctx context.Context, obj Object, patch Patch, opts ...SubResourcePatchOption) error {
 	options := (&SubResourcePatchOptions{}).ApplyOptions(opts)
 	r, body, c, err := s.bodyOf(ctx, obj, options.SubResourceBody)
@@ -158,6 +141,9 @@ func (s *subResourceClient) Patch(ctx context.Context, obj Object, patch Patch, 
 	req.SetHeader("Content-Type", string(patch.Type())).Body(data)
 	seen := s.observation(r, c, body, sent.DryRun, options.DisableReadYourWritesConsistency)
 	err = exchangeBody(ctx, req, c, body, seen)
+	if other := (*otherTypeError)(nil); options.SubResourceBody == nil && errors.As(err, &other) {
+		err = nil
+	}
 	s.lookBehind(ctx, r.gvk, c.gvk, at.key(), err, sent.DryRun, options.DisableReadYourWritesConsistency)
 	return about(r.gvk, at.key(), err)
 }

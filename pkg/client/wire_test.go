@@ -1,6 +1,7 @@
 package client_test
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -28,6 +29,7 @@ import (
 	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
 
 	"github.com/operon-dev/operon/pkg/client"
+	"github.com/operon-dev/operon/pkg/log"
 )
 
 const (
@@ -58,6 +60,36 @@ func metadataObject(gvk schema.GroupVersionKind) *metav1.PartialObjectMetadata {
 	m := &metav1.PartialObjectMetadata{ObjectMeta: named()}
 	m.SetGroupVersionKind(gvk)
 	return m
+}
+
+func TestAPatchOfAScaleWithoutABodyLeavesTheObjectAsItIs(t *testing.T) {
+	s := answering(t, `{"apiVersion":"autoscaling/v1","kind":"Scale","metadata":{"name":"w","namespace":"n","resourceVersion":"7"},"spec":{"replicas":2}}`)
+	d := &appsv1.Deployment{ObjectMeta: named()}
+	want := d.DeepCopy()
+	must(t, "patch", s.client(t, client.Options{}).SubResource("scale").Patch(t.Context(), d, client.RawPatch(types.MergePatchType, []byte(`{}`))))
+	if diff := cmp.Diff(want, d); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestAnUnstructuredBodyLearnsItsKindFromTheAnswer(t *testing.T) {
+	s := answering(t, `{"apiVersion":"autoscaling/v1","kind":"Scale","metadata":{"name":"w","namespace":"n"},"spec":{"replicas":2}}`)
+	c := s.client(t, client.Options{}).SubResource("scale")
+	for of, obj := range map[string]client.Object{"typed": widget(), "unstructured": unstructuredObject(widgetKind)} {
+		for verb, do := range map[string]func(body client.Object) error{
+			"get":    func(body client.Object) error { return c.Get(t.Context(), obj, body) },
+			"update": func(body client.Object) error { return c.Update(t.Context(), obj, client.WithSubResourceBody(body)) },
+			"patch": func(body client.Object) error {
+				return c.Patch(t.Context(), obj, client.RawPatch(types.MergePatchType, []byte(`{}`)), client.WithSubResourceBody(body))
+			},
+		} {
+			body := &unstructured.Unstructured{}
+			must(t, of+" "+verb, do(body))
+			if got := body.GroupVersionKind(); got != scaleKind {
+				t.Errorf("%s of %s: the body is a %s", verb, of, got)
+			}
+		}
+	}
 }
 
 func TestAnAppliedScaleIsToldToItsBodyAndItsVersionToTheObject(t *testing.T) {
@@ -465,26 +497,31 @@ func TestReadsGoWhereTheCacheOptionsSay(t *testing.T) {
 	}
 }
 
-func TestWarningsAreLoggedOnce(t *testing.T) {
-	var mu sync.Mutex
-	var logged []string
-	log := funcr.New(func(_, args string) {
-		mu.Lock()
-		defer mu.Unlock()
-		logged = append(logged, args)
-	}, funcr.Options{})
+func TestWarningsAreLogged(t *testing.T) {
 	s := newServer(t, nil)
 	s.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Add("Warning", `299 - "widgets are deprecated"`)
 		w.Header().Set("Content-Type", jsonType)
 		fmt.Fprint(w, widgetJSON)
 	})
-	c := s.client(t, client.Options{Log: log})
-	for range 3 {
-		must(t, "get", c.Get(t.Context(), client.ObjectKeyFromObject(widget()), widget()))
-	}
-	if len(logged) != 1 || !strings.Contains(logged[0], "widgets are deprecated") {
-		t.Errorf("logged %q", logged)
+	var logged []string
+	logger := funcr.New(func(_, args string) { logged = append(logged, args) }, funcr.Options{})
+	for name, tc := range map[string]struct {
+		ctx     context.Context
+		options client.Options
+		want    int
+	}{
+		"once, by the client's logger":           {t.Context(), client.Options{Log: logger}, 1},
+		"each, by the logger that is in context": {log.IntoContext(t.Context(), logger), client.Options{}, 3},
+	} {
+		logged = nil
+		c := s.client(t, tc.options)
+		for range 3 {
+			must(t, "get", c.Get(tc.ctx, client.ObjectKeyFromObject(widget()), widget()))
+		}
+		if len(logged) != tc.want || !strings.Contains(logged[0], "widgets are deprecated") {
+			t.Errorf("%s: logged %q", name, logged)
+		}
 	}
 }
 

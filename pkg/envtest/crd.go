@@ -68,7 +68,8 @@ func (o CRDInstallOptions) withDefaults() CRDInstallOptions {
 }
 
 // InstallCRDs creates or updates the definitions that the options name, waits
-// until they are served, and returns them.
+// until they are served, and returns them as the server answered, before they
+// were established. The objects in options are not changed.
 func InstallCRDs(config *rest.Config, options CRDInstallOptions) ([]*apiextensionsv1.CustomResourceDefinition, error) {
 	if err := ReadCRDFiles(&options); err != nil {
 		return nil, err
@@ -80,7 +81,7 @@ func InstallCRDs(config *rest.Config, options CRDInstallOptions) ([]*apiextensio
 	if options.CRDs, err = convertHere(options.CRDs, options); err != nil {
 		return nil, err
 	}
-	if err := createCRDs(config, options); err != nil {
+	if options.CRDs, err = createCRDs(config, options); err != nil {
 		return nil, err
 	}
 	if err := WaitForCRDs(config, options.CRDs, options); err != nil {
@@ -92,29 +93,38 @@ func InstallCRDs(config *rest.Config, options CRDInstallOptions) ([]*apiextensio
 // CreateCRDs creates the definitions, or updates those that exist. It does not
 // wait until they are served. The objects passed in are not changed.
 func CreateCRDs(config *rest.Config, crds []*apiextensionsv1.CustomResourceDefinition) error {
-	return createCRDs(config, CRDInstallOptions{CRDs: crds})
+	_, err := createCRDs(config, CRDInstallOptions{CRDs: crds})
+	return err
 }
 
-func createCRDs(config *rest.Config, options CRDInstallOptions) error {
+// createCRDs returns the server's answers.
+func createCRDs(config *rest.Config, options CRDInstallOptions) ([]*apiextensionsv1.CustomResourceDefinition, error) {
 	options = options.withDefaults()
 	client, err := apiextensionsclient.NewForConfig(config)
 	if err != nil {
-		return err
+		return nil, err
 	}
+	created := make([]*apiextensionsv1.CustomResourceDefinition, 0, len(options.CRDs))
 	for _, crd := range options.CRDs {
-		if err := createCRD(context.Background(), client.CustomResourceDefinitions(), crd, options); err != nil {
-			return fmt.Errorf("CustomResourceDefinition %s: %w", crd.Name, err)
+		answer, err := createCRD(context.Background(), client.CustomResourceDefinitions(), crd, options)
+		if err != nil {
+			return nil, fmt.Errorf("CustomResourceDefinition %s: %w", crd.Name, err)
 		}
+		answer.TypeMeta = crd.TypeMeta
+		created = append(created, answer)
 	}
-	return nil
+	return created, nil
 }
 
-func createCRD(ctx context.Context, client apiextensionsclient.CustomResourceDefinitionInterface, crd *apiextensionsv1.CustomResourceDefinition, options CRDInstallOptions) error {
+func createCRD(ctx context.Context, client apiextensionsclient.CustomResourceDefinitionInterface, crd *apiextensionsv1.CustomResourceDefinition, options CRDInstallOptions) (*apiextensionsv1.CustomResourceDefinition, error) {
+	// It may come from an earlier installation, whose definition may be gone.
+	crd = crd.DeepCopy()
+	crd.UID, crd.ResourceVersion = "", ""
 	var until time.Time // an earlier one may be going; zero before it is seen
 	for {
-		_, err := client.Create(ctx, crd, metav1.CreateOptions{})
+		answer, err := client.Create(ctx, crd, metav1.CreateOptions{})
 		if !apierrors.IsAlreadyExists(err) {
-			return err
+			return answer, err
 		}
 		going := false
 		err = retry.RetryOnConflict(retry.DefaultBackoff, func() error {
@@ -127,26 +137,26 @@ func createCRD(ctx context.Context, client apiextensionsclient.CustomResourceDef
 			}
 			wanted := crd.DeepCopy()
 			wanted.ResourceVersion = existing.ResourceVersion
-			_, err = client.Update(ctx, wanted, metav1.UpdateOptions{})
+			answer, err = client.Update(ctx, wanted, metav1.UpdateOptions{})
 			return err
 		})
 		switch {
 		case apierrors.IsNotFound(err):
 			// Gone between the two requests: create it.
 		case err != nil:
-			return err
+			return nil, err
 		case !going:
-			return nil
+			return answer, nil
 		default:
 			// An earlier one is still being deleted, and an update would go down with it.
 			if until.IsZero() {
 				until = time.Now().Add(options.MaxTime)
 			}
 			if time.Now().After(until) {
-				return fmt.Errorf("an earlier one of that name is still being deleted after %s: what are its finalizers?", options.MaxTime)
+				return nil, fmt.Errorf("an earlier one of that name is still being deleted after %s: what are its finalizers?", options.MaxTime)
 			}
 			if err := wait(ctx, options.PollInterval); err != nil {
-				return err
+				return nil, err
 			}
 		}
 	}

@@ -44,7 +44,7 @@ func TestMaxTimeIsForWaitingOnly(t *testing.T) {
 		{ObjectMeta: metav1.ObjectMeta{Name: "as.example.com"}},
 		{ObjectMeta: metav1.ObjectMeta{Name: "bs.example.com"}},
 	}
-	if err := createCRDs(config, CRDInstallOptions{CRDs: crds, MaxTime: time.Nanosecond}); err != nil {
+	if _, err := createCRDs(config, CRDInstallOptions{CRDs: crds, MaxTime: time.Nanosecond}); err != nil {
 		t.Error(err)
 	}
 	webhooks := WebhookInstallOptions{

@@ -54,7 +54,8 @@ type Environment struct {
 	Config *rest.Config
 
 	// KubeConfig is a kubeconfig file's content with which other programs are
-	// the user of Config. Start fills it in.
+	// the user of Config. Start fills it in; with UseExistingCluster, one given
+	// here stays.
 	KubeConfig []byte
 
 	// CRDInstallOptions say which CustomResourceDefinitions Start installs, and how.
@@ -291,12 +292,18 @@ func (e *Environment) useExistingCluster() (bool, error) {
 }
 
 func (e *Environment) connect() error {
-	if e.Config != nil {
-		return nil
+	cfg := e.Config
+	if cfg == nil {
+		var err error
+		if cfg, err = config.GetConfig(); err != nil {
+			return fmt.Errorf("configuration of the existing cluster: %w", err)
+		}
 	}
-	cfg, err := config.GetConfig()
-	if err != nil {
-		return fmt.Errorf("configuration of the existing cluster: %w", err)
+	if len(e.KubeConfig) == 0 {
+		var err error
+		if e.KubeConfig, err = controlplane.KubeConfigFromREST(cfg); err != nil {
+			return fmt.Errorf("kubeconfig for the existing cluster: %w", err)
+		}
 	}
 	e.Config = cfg
 	return nil

@@ -274,6 +274,9 @@ func TestAnExistingClusterIsUsedAsItIs(t *testing.T) {
 	if cfg != given {
 		t.Error("Start did not return the given configuration")
 	}
+	if !strings.Contains(string(env.KubeConfig), "server: https://example.invalid\n") {
+		t.Errorf("KubeConfig = %q", env.KubeConfig)
+	}
 	if err := env.Stop(); err != nil {
 		t.Error(err)
 	}
@@ -372,10 +375,15 @@ func TestStartInstallsDefinitions(t *testing.T) {
 		if err != nil || len(crds) != 2 {
 			t.Fatalf("%d installed, %v", len(crds), err)
 		}
+		for _, crd := range crds {
+			if crd.UID == "" || crd.ResourceVersion == "" || crd.Kind != "CustomResourceDefinition" {
+				t.Errorf("%s of uid %q at resourceVersion %q was returned as %q", crd.Name, crd.UID, crd.ResourceVersion, crd.Kind)
+			}
+		}
 		if err := UninstallCRDs(cfg, options); err != nil {
 			t.Error(err)
 		}
-		if _, err := InstallCRDs(cfg, options); err != nil {
+		if _, err := InstallCRDs(cfg, CRDInstallOptions{CRDs: crds}); err != nil {
 			t.Errorf("right after they were removed: %v", err)
 		}
 	})

@@ -221,27 +221,29 @@ func TestAPriorityQueueIsAddedToInOneWayWhateverTheHandlerCalls(t *testing.T) {
 		"AddAfter":       {func(q workqueue.TypedRateLimitingInterface[reconcile.Request]) { q.AddAfter(named("w"), 5) }, priorityqueue.AddOpts{After: 5}},
 		"AddRateLimited": {func(q workqueue.TypedRateLimitingInterface[reconcile.Request]) { q.AddRateLimited(named("w")) }, priorityqueue.AddOpts{RateLimited: true}},
 	} {
-		q := &lastAdd{}
-		h := WithLowPriorityWhenUnchanged(Funcs{
+		funcs := Funcs{
 			CreateFunc: func(_ context.Context, _ event.CreateEvent, q workqueue.TypedRateLimitingInterface[reconcile.Request]) {
 				tt.add(q)
 			},
 			UpdateFunc: func(_ context.Context, _ event.UpdateEvent, q workqueue.TypedRateLimitingInterface[reconcile.Request]) {
 				tt.add(q)
 			},
-		})
-		h.Create(t.Context(), event.CreateEvent{Object: pod("web", "1")}, q)
-		if diff := cmp.Diff(tt.want, q.opts); diff != "" {
-			t.Errorf("%s for a new object (-want +got):\n%s", name, diff)
 		}
-		h.Update(t.Context(), event.UpdateEvent{ObjectOld: pod("web", "1"), ObjectNew: pod("web", "2")}, q)
-		if diff := cmp.Diff(tt.want, q.opts); diff != "" {
-			t.Errorf("%s for a changed object (-want +got):\n%s", name, diff)
-		}
-		tt.want.Priority = &low
-		h.Update(t.Context(), event.UpdateEvent{ObjectOld: pod("web", "1"), ObjectNew: pod("web", "1")}, q)
-		if diff := cmp.Diff(tt.want, q.opts); diff != "" {
-			t.Errorf("%s for an unchanged object (-want +got):\n%s", name, diff)
+		for kind, h := range map[string]EventHandler{"functions": funcs, "lowered": WithLowPriorityWhenUnchanged(funcs)} {
+			q, want := &lastAdd{}, tt.want
+			h.Create(t.Context(), event.CreateEvent{Object: pod("web", "1")}, q)
+			if diff := cmp.Diff(want, q.opts); diff != "" {
+				t.Errorf("%s of %s for a new object (-want +got):\n%s", name, kind, diff)
+			}
+			h.Update(t.Context(), event.UpdateEvent{ObjectOld: pod("web", "1"), ObjectNew: pod("web", "2")}, q)
+			if diff := cmp.Diff(want, q.opts); diff != "" {
+				t.Errorf("%s of %s for a changed object (-want +got):\n%s", name, kind, diff)
+			}
+			want.Priority = &low
+			h.Update(t.Context(), event.UpdateEvent{ObjectOld: pod("web", "1"), ObjectNew: pod("web", "1")}, q)
+			if diff := cmp.Diff(want, q.opts); diff != "" {
+				t.Errorf("%s of %s for an unchanged object (-want +got):\n%s", name, kind, diff)
+			}
 		}
 	}
 }

@@ -44,18 +44,12 @@ func ifUnchanged(unchanged bool) *int {
 
 // forCreate returns the queue to which the requests for e are to be added.
 func forCreate[object any, request comparable](e event.TypedCreateEvent[object], q workqueue.TypedRateLimitingInterface[request]) workqueue.TypedRateLimitingInterface[request] {
-	if e.IsInInitialList {
-		return withPriority(q, &low)
-	}
-	return q
+	return withPriority(q, ifUnchanged(e.IsInInitialList))
 }
 
 // forUpdate returns the queue to which the requests for e are to be added.
 func forUpdate[object any, request comparable](e event.TypedUpdateEvent[object], q workqueue.TypedRateLimitingInterface[request]) workqueue.TypedRateLimitingInterface[request] {
-	if sameVersion(e) {
-		return withPriority(q, &low)
-	}
-	return q
+	return withPriority(q, ifUnchanged(sameVersion(e)))
 }
 
 // sameVersion says whether nothing has happened to the object of an update.

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/operon-dev/operon/pkg/log"
@@ -78,10 +79,14 @@ func serveAll(resp http.ResponseWriter, req *http.Request, checks map[string]Che
 		}
 		fmt.Fprintf(&lines, "[+]%s ok\n", name)
 	}
+	var unknown []string
 	for _, name := range excluded {
 		if _, known := checks[name]; !known {
-			fmt.Fprintf(&lines, "warn: some health checks cannot be excluded: no matches for %q\n", name)
+			unknown = append(unknown, strconv.Quote(name))
 		}
+	}
+	if len(unknown) > 0 {
+		fmt.Fprintf(&lines, "warn: some health checks cannot be excluded: no matches for %s\n", strings.Join(unknown, ","))
 	}
 	if failed {
 		http.Error(resp, lines.String()+"healthz check failed", http.StatusInternalServerError)

@@ -28,6 +28,8 @@ func TestHandler(t *testing.T) {
 		{"left out, verbose", mixed, "/?verbose&exclude=a-bad", 200, "[+]a-bad excluded: ok\n[+]b-good ok\nhealthz check passed\n"},
 		{"unknown left out", map[string]Checker{"one": Ping}, "/?verbose&exclude=x", 200,
 			"[+]one ok\nwarn: some health checks cannot be excluded: no matches for \"x\"\nhealthz check passed\n"},
+		{"several unknown left out", map[string]Checker{"one": Ping}, "/?verbose&exclude=x&exclude=y", 200,
+			"[+]one ok\nwarn: some health checks cannot be excluded: no matches for \"x\",\"y\"\nhealthz check passed\n"},
 		{"good by name", mixed, "/b-good", 200, "ok"},
 		{"bad by name", mixed, "/a-bad", 500, "internal server error: no connection to db:5432\n"},
 		{"unknown", mixed, "/none", 404, "404 page not found\n"},

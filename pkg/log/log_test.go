@@ -189,6 +189,9 @@ func TestAPIWarningsAreLogged(t *testing.T) {
 			if len(got.all) != tc.want {
 				t.Errorf("logged %q, want %d lines", got.all, tc.want)
 			}
+			if strings.Contains(got.all[0], "KubeAPIWarningLogger") {
+				t.Errorf("%q does not have the name of the logger that it was to go to", got.all[0])
+			}
 		})
 	}
 }

@@ -40,7 +40,7 @@ func (l *KubeAPIWarningLogger) HandleWarningHeaderWithContext(ctx context.Contex
 	if code != warningCode || message == "" || !l.first(message) {
 		return
 	}
-	FromContext(ctx).WithName("KubeAPIWarningLogger").Info(message)
+	FromContext(ctx).Info(message)
 }
 
 func (l *KubeAPIWarningLogger) first(message string) bool {

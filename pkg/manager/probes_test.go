@@ -153,7 +153,16 @@ func bound(t *testing.T, m *manager) string {
 }
 
 func TestExtraHandlersWithoutAMetricsServerAreIgnored(t *testing.T) {
-	if err := offline(t).AddMetricsServerExtraHandler("/extra", http.NotFoundHandler()); err != nil {
+	m := offline(t)
+	if err := m.AddMetricsServerExtraHandler("/extra", http.NotFoundHandler()); err != nil {
+		t.Error(err)
+	}
+	stop := started(m)
+	<-m.Elected()
+	if err := m.AddMetricsServerExtraHandler("/late", http.NotFoundHandler()); err == nil {
+		t.Error("a handler was added to a running manager")
+	}
+	if err := stop(); err != nil {
 		t.Error(err)
 	}
 }

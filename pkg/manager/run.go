@@ -101,14 +101,14 @@ func (w warmupOf) String() string                  { return "warm-up of " + name
 
 // AddMetricsServerExtraHandler implements Manager.
 func (m *manager) AddMetricsServerExtraHandler(path string, handler http.Handler) error {
-	if m.metricsServer == nil {
-		m.logger.Info("metrics server is disabled, so the extra handler is not served", "path", path)
-		return nil
-	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.started {
 		return fmt.Errorf("metrics handler for %s: the manager has started already", path)
+	}
+	if m.metricsServer == nil {
+		m.logger.Info("metrics server is disabled, so the extra handler is not served", "path", path)
+		return nil
 	}
 	return m.metricsServer.AddExtraHandler(path, handler)
 }

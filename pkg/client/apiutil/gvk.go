@@ -2,6 +2,7 @@ package apiutil
 
 import (
 	"fmt"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -10,10 +11,12 @@ import (
 )
 
 // GVKForObject returns the kind of obj. For unstructured and metadata-only objects it is what the object says; for all
-// others it is what scheme knows the Go type as, whatever the object says.
+// others it is what scheme knows the Go type as, whatever the object says; where scheme knows it as several kinds, the one
+// of them that the object says.
 //
 // The error for a Go type that the scheme does not know satisfies runtime.IsNotRegisteredError; that for an unstructured
-// object without a kind satisfies runtime.IsMissingKind. A Go type that the scheme knows as several kinds is an error too.
+// object without a kind satisfies runtime.IsMissingKind. A Go type of several kinds is an error if the object says none of
+// them, and so is one of all versions, such as metav1.Status.
 func GVKForObject(obj runtime.Object, scheme *runtime.Scheme) (schema.GroupVersionKind, error) {
 	switch obj.(type) {
 	case nil:
@@ -29,14 +32,20 @@ func GVKForObject(obj runtime.Object, scheme *runtime.Scheme) (schema.GroupVersi
 		}
 		return gvk, nil
 	}
-	gvks, _, err := scheme.ObjectKinds(obj)
+	gvks, unversioned, err := scheme.ObjectKinds(obj)
 	if err != nil {
 		return schema.GroupVersionKind{}, err
 	}
-	if len(gvks) != 1 {
-		return schema.GroupVersionKind{}, fmt.Errorf("%T is known to the scheme as several kinds: %v", obj, gvks)
+	if unversioned {
+		return schema.GroupVersionKind{}, fmt.Errorf("%T is known to the scheme as a kind of all versions: it has none of its own", obj)
 	}
-	return gvks[0], nil
+	if len(gvks) == 1 {
+		return gvks[0], nil
+	}
+	if said := obj.GetObjectKind().GroupVersionKind(); slices.Contains(gvks, said) {
+		return said, nil
+	}
+	return schema.GroupVersionKind{}, fmt.Errorf("%T is known to the scheme as several kinds, set one of them in the object: %v", obj, gvks)
 }
 
 // IsObjectNamespaced tells whether objects of obj's kind live in namespaces.

@@ -41,6 +41,9 @@ func TestTheKindOfAnObject(t *testing.T) {
 		"metadata list without":       {&metav1.PartialObjectMetadataList{}, schema.GroupVersionKind{}, runtime.IsMissingKind},
 		"unstructured without a kind": {&unstructured.Unstructured{}, schema.GroupVersionKind{}, runtime.IsMissingKind},
 		"several kinds":               {&metav1.ListOptions{}, schema.GroupVersionKind{}, func(err error) bool { return err != nil }},
+		"one of several kinds":        {createOptions("apps/v1", "CreateOptions"), appsv1.SchemeGroupVersion.WithKind("CreateOptions"), nil},
+		"none of its several kinds":   {createOptions("apps/v7", "CreateOptions"), schema.GroupVersionKind{}, func(err error) bool { return err != nil }},
+		"of all versions":             {&metav1.Status{}, schema.GroupVersionKind{}, func(err error) bool { return err != nil }},
 		"nil":                         {nil, schema.GroupVersionKind{}, func(err error) bool { return err != nil }},
 	} {
 		got, err := apiutil.GVKForObject(test.obj, clientgoscheme.Scheme)
@@ -54,6 +57,10 @@ func TestTheKindOfAnObject(t *testing.T) {
 	if _, err := apiutil.GVKForObject(&corev1.Pod{}, runtime.NewScheme()); !runtime.IsNotRegisteredError(err) {
 		t.Errorf("unknown type: %v", err)
 	}
+}
+
+func createOptions(apiVersion, kind string) runtime.Object {
+	return &metav1.CreateOptions{TypeMeta: metav1.TypeMeta{APIVersion: apiVersion, Kind: kind}}
 }
 
 func TestWhetherAKindIsNamespaced(t *testing.T) {

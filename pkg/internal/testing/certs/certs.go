@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"math/big"
 	"net"
+	"slices"
 	"time"
 )
 
@@ -79,8 +80,10 @@ func (c *TinyCA) NewServingCert(names ...string) (CertPair, error) {
 	}
 	for _, name := range names {
 		if ip := net.ParseIP(name); ip != nil {
-			template.IPAddresses = append(template.IPAddresses, ip)
-		} else if name != "" {
+			if !slices.ContainsFunc(template.IPAddresses, ip.Equal) {
+				template.IPAddresses = append(template.IPAddresses, ip)
+			}
+		} else if name != "" && !slices.Contains(template.DNSNames, name) {
 			template.DNSNames = append(template.DNSNames, name)
 		}
 	}

@@ -54,3 +54,20 @@ func TestCertificatesAreForWhomTheyAreIssued(t *testing.T) {
 		}
 	}
 }
+
+func TestAServingCertNamesEachOnce(t *testing.T) {
+	ca, err := NewTinyCA()
+	if err != nil {
+		t.Fatal(err)
+	}
+	serving, err := ca.NewServingCert("localhost", "host.example", "127.0.0.1", "::1", "host.example")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := serving.Cert.DNSNames, []string{"localhost", "host.example"}; !slices.Equal(got, want) {
+		t.Errorf("names = %v, want %v", got, want)
+	}
+	if got := serving.Cert.IPAddresses; len(got) != 2 {
+		t.Errorf("addresses = %v, want one each of 127.0.0.1 and ::1", got)
+	}
+}

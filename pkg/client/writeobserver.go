@@ -1,5 +1,7 @@
 package client
 
+// This file holds what a cache has to implement to hear of the client's own writes.
+
 import (
 	"context"
 
