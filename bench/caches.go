@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/operon-dev/operon/bench/served"
 	"github.com/operon-dev/operon/pkg/cache"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -19,12 +20,12 @@ type form struct {
 	object func() object
 	list   func() objectList
 	length func(objectList) int
-	asked  encoding // what the clients ask the server for
+	asked  served.Encoding // what the clients ask the server for
 	typed  bool
 }
 
 var typedPods = form{
-	name: "Pod", asked: encoding{protobuf: true}, typed: true,
+	name: "Pod", asked: served.Encoding{Protobuf: true}, typed: true,
 	object: func() object { return &corev1.Pod{} },
 	list:   func() objectList { return &corev1.PodList{} },
 	length: func(l objectList) int { return len(l.(*corev1.PodList).Items) },
@@ -50,7 +51,7 @@ func unstructuredOf(gvk schema.GroupVersionKind) form {
 
 func metadataOf(gvk schema.GroupVersionKind) form {
 	return form{
-		name: "metadata of " + gvk.Kind, asked: encoding{protobuf: true, metadata: true},
+		name: "metadata of " + gvk.Kind, asked: served.Encoding{Protobuf: true, Metadata: true},
 		object: func() object {
 			m := &metav1.PartialObjectMetadata{}
 			m.SetGroupVersionKind(gvk)
@@ -93,10 +94,10 @@ func fill(ctx context.Context, c fillable) (*filled, error) {
 }
 
 // ourFillable fills a new cache of Operon's with objects in all the given forms.
-func ourFillable(host string, r objectSet, options cache.Options, forms ...form) (fillable, cache.Cache, error) {
-	options.Mapper = r.mapper()
-	options.Scheme = benchScheme
-	c, err := cache.New(configFor(host, r.json), options)
+func ourFillable(host string, r served.Set, options cache.Options, forms ...form) (fillable, cache.Cache, error) {
+	options.Mapper = r.Mapper()
+	options.Scheme = served.Scheme
+	c, err := cache.New(r.ConfigFor(host), options)
 	if err != nil {
 		return fillable{}, nil, err
 	}
@@ -111,10 +112,10 @@ func ourFillable(host string, r objectSet, options cache.Options, forms ...form)
 }
 
 // peerFillable does the same with controller-runtime's.
-func peerFillable(host string, r objectSet, options peercache.Options, forms ...form) (fillable, peercache.Cache, error) {
-	options.Mapper = r.mapper()
-	options.Scheme = benchScheme
-	c, err := peercache.New(configFor(host, r.json), options)
+func peerFillable(host string, r served.Set, options peercache.Options, forms ...form) (fillable, peercache.Cache, error) {
+	options.Mapper = r.Mapper()
+	options.Scheme = served.Scheme
+	c, err := peercache.New(r.ConfigFor(host), options)
 	if err != nil {
 		return fillable{}, nil, err
 	}

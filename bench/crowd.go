@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"sync"
 
+	"github.com/operon-dev/operon/bench/report"
 	"github.com/operon-dev/operon/pkg/controller/priorityqueue"
 	"github.com/operon-dev/operon/pkg/reconcile"
 	"k8s.io/apimachinery/pkg/types"
@@ -17,7 +18,7 @@ import (
 const crowd = 1000
 
 // crowdRows measures a queue to which everything is added at once while a thousand workers take from it.
-func crowdRows(_ context.Context, env *environment) ([]row, error) {
+func crowdRows(_ context.Context, env *environment) ([]report.Row, error) {
 	requests := make([]reconcile.Request, env.number(1_000_000, 100_000))
 	for i := range requests {
 		requests[i] = reconcile.Request{NamespacedName: types.NamespacedName{Namespace: "default", Name: fmt.Sprintf("object-%07d", i)}}
@@ -44,10 +45,10 @@ func crowdRows(_ context.Context, env *environment) ([]row, error) {
 	name := fmt.Sprintf("Queue %d requests through %d workers, for each", len(requests), crowd)
 	const priority, plain = "priority queue (its default)", "client-go plain queue"
 	return p.of(
-		row{Name: name, Unit: nanoseconds, Ours: times(costs[0]), Peer: times(costs[1]), PeerName: priority}.wants(atMostRatio(0.2)),
-		row{Name: name, Unit: allocations, Ours: allocs(costs[0]), Peer: allocs(costs[1]), PeerName: priority}.wants(atMostRatio(0.2)),
-		row{Name: name, Unit: nanoseconds, Ours: times(costs[0]), Peer: times(costs[2]), PeerName: plain},
-		row{Name: name, Unit: allocations, Ours: allocs(costs[0]), Peer: allocs(costs[2]), PeerName: plain},
+		report.Row{Name: name, Unit: report.Nanoseconds, Ours: times(costs[0]), Peer: times(costs[1]), PeerName: priority}.Wants(report.AtMostRatio(0.2)),
+		report.Row{Name: name, Unit: report.Allocations, Ours: allocs(costs[0]), Peer: allocs(costs[1]), PeerName: priority}.Wants(report.AtMostRatio(0.2)),
+		report.Row{Name: name, Unit: report.Nanoseconds, Ours: times(costs[0]), Peer: times(costs[2]), PeerName: plain},
+		report.Row{Name: name, Unit: report.Allocations, Ours: allocs(costs[0]), Peer: allocs(costs[2]), PeerName: plain},
 	), nil
 }
 

@@ -25,7 +25,7 @@
 // that is slower, or busy, at the price of medians of fewer rounds.
 //
 // Rows that read from a cache take their objects from a server in this process
-// that speaks watch (objectServer); the objects are like those of real clusters, and
+// that speaks watch (package served); the objects are like those of real clusters, and
 // the notes say how large they are. Rows that write, and those that
 // start a manager, use a control plane that the operon command runs. What needs
 // a process of its own, such as its peak memory, is measured in a child.
@@ -37,6 +37,12 @@
 // Rows that are taken at several sizes share a name. Of these, the exponent k is
 // shown with which the measure grows as n to the power of k: the slope of the line
 // that fits the logarithms best.
+//
+// # Where to read
+//
+// main.go has the list of groups and runs them; each group is a file of its own, named for it. rounds.go has how contenders take turns; operator.go says what a
+// manager is to be, once for both libraries, and operator_ours.go and operator_peer.go make it. Package served has the objects and serves them;
+// package report has what a row is, and shows the rows.
 //
 // # What a row is not
 //

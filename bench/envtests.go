@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/operon-dev/operon/bench/report"
 	"github.com/operon-dev/operon/pkg/envtest"
 	"k8s.io/client-go/rest"
 	peerenvtest "sigs.k8s.io/controller-runtime/pkg/envtest"
@@ -22,7 +23,7 @@ type testPlane interface {
 
 // envtestRows starts and stops the control planes of tests. The peer's are the programs that "operon setup-envtest" gives it,
 // since the published ones are not of this version of Kubernetes.
-func envtestRows(ctx context.Context, env *environment) (rows []row, err error) {
+func envtestRows(ctx context.Context, env *environment) (rows []report.Row, err error) {
 	operon, err := operonCommand()
 	if err != nil {
 		return nil, err
@@ -65,9 +66,9 @@ func envtestRows(ctx context.Context, env *environment) (rows []row, err error) 
 	const programs = "the peer runs the etcd and the kube-apiserver of operon setup-envtest, since none are published of this version of Kubernetes; both install nothing"
 	const shared = "the first start of all is a whole one, the others borrow what it has left running"
 	return p.of(
-		row{Name: "envtest: Start", Unit: nanoseconds, Ours: starts[0], Peer: starts[1], PeerName: peer, Note: programs}.wants(atMostRatio(0.5)),
-		row{Name: "envtest: Stop", Unit: nanoseconds, Ours: stops[0], Peer: stops[1], PeerName: peer, Note: programs}.wants(atMost(float64(300*time.Millisecond))),
-		row{Name: "envtest: Start, Shared", Unit: nanoseconds, Ours: starts[2], Peer: starts[1], PeerName: peer, Note: shared},
-		row{Name: "envtest: Stop, Shared", Unit: nanoseconds, Ours: stops[2], Peer: stops[1], PeerName: peer, Note: shared},
+		report.Row{Name: "envtest: Start", Unit: report.Nanoseconds, Ours: starts[0], Peer: starts[1], PeerName: peer, Note: programs}.Wants(report.AtMostRatio(0.5)),
+		report.Row{Name: "envtest: Stop", Unit: report.Nanoseconds, Ours: stops[0], Peer: stops[1], PeerName: peer, Note: programs}.Wants(report.AtMost(float64(300*time.Millisecond))),
+		report.Row{Name: "envtest: Start, Shared", Unit: report.Nanoseconds, Ours: starts[2], Peer: starts[1], PeerName: peer, Note: shared},
+		report.Row{Name: "envtest: Stop, Shared", Unit: report.Nanoseconds, Ours: stops[2], Peer: stops[1], PeerName: peer, Note: shared},
 	), nil
 }

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/operon-dev/operon/bench/report"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -25,7 +26,7 @@ const inFailover = 1000
 
 // failoverRows measures how long nobody reconciles when a leader ends: until the first reconciliation by another manager, which
 // waits for its turn. A leader either stops and gives its lease back, or it is killed, so that its lease has to run out.
-func failoverRows(ctx context.Context, env *environment) (rows []row, err error) {
+func failoverRows(ctx context.Context, env *environment) (rows []report.Row, err error) {
 	cfg, err := env.config()
 	if err != nil {
 		return nil, err
@@ -56,8 +57,8 @@ func failoverRows(ctx context.Context, env *environment) (rows []row, err error)
 	}
 	const given = "the lease is given back; "
 	rows = handed.of(
-		row{Name: "Leader's end to first reconcile of the next", Unit: nanoseconds, Ours: times(costs[0]), Peer: times(costs[1]), PeerName: "default", Note: given + periods},
-		row{Name: "Leader's end to first reconcile of the next, warmed up", Unit: nanoseconds, Ours: times(costs[2]), Peer: times(costs[3]), PeerName: "EnableWarmup", Note: given + periods},
+		report.Row{Name: "Leader's end to first reconcile of the next", Unit: report.Nanoseconds, Ours: times(costs[0]), Peer: times(costs[1]), PeerName: "default", Note: given + periods},
+		report.Row{Name: "Leader's end to first reconcile of the next, warmed up", Unit: report.Nanoseconds, Ours: times(costs[2]), Peer: times(costs[3]), PeerName: "EnableWarmup", Note: given + periods},
 	)
 	killed := env.plan(2, 1)
 	costs, err = interleave(killed, f.contender(ctx, "operon", false, f.kill), f.contender(ctx, "peer", false, f.kill))
@@ -65,7 +66,7 @@ func failoverRows(ctx context.Context, env *environment) (rows []row, err error)
 		return nil, err
 	}
 	return append(rows, killed.of(
-		row{Name: "Leader killed to first reconcile of the next", Unit: nanoseconds, Ours: times(costs[0]), Peer: times(costs[1]), PeerName: "default", Note: "the leader is a process that is sent SIGKILL; " + periods},
+		report.Row{Name: "Leader killed to first reconcile of the next", Unit: report.Nanoseconds, Ours: times(costs[0]), Peer: times(costs[1]), PeerName: "default", Note: "the leader is a process that is sent SIGKILL; " + periods},
 	)...), nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/operon-dev/operon/bench/report"
 	"github.com/operon-dev/operon/pkg/client/fake"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -16,7 +17,7 @@ import (
 const inFake = 100
 
 // fakeRows measures single operations on a fake client with ConfigMaps in ten namespaces.
-func fakeRows(ctx context.Context, env *environment) ([]row, error) {
+func fakeRows(ctx context.Context, env *environment) ([]report.Row, error) {
 	clients := []struct {
 		library string
 		objects objects
@@ -59,13 +60,13 @@ func fakeRows(ctx context.Context, env *environment) ([]row, error) {
 	if err != nil {
 		return nil, err
 	}
-	var rows []row
+	var rows []report.Row
 	for _, operation := range operations {
 		ours, peer := costs[operation.name+"operon"], costs[operation.name+"peer"]
 		note := "ConfigMaps, 100 of them in ten namespaces before creations; an update and a patch have a read before them"
 		rows = append(rows,
-			row{Name: "Fake client: " + operation.name, Unit: perSecond, Ours: rates(ours), Peer: rates(peer), PeerName: "fake client", Note: note},
-			row{Name: "Fake client: " + operation.name, Unit: allocations, Ours: allocs(ours), Peer: allocs(peer), PeerName: "fake client", Note: note},
+			report.Row{Name: "Fake client: " + operation.name, Unit: report.PerSecond, Ours: rates(ours), Peer: rates(peer), PeerName: "fake client", Note: note},
+			report.Row{Name: "Fake client: " + operation.name, Unit: report.Allocations, Ours: allocs(ours), Peer: allocs(peer), PeerName: "fake client", Note: note},
 		)
 	}
 	return p.of(rows...), nil

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	operon "github.com/operon-dev/operon"
+	"github.com/operon-dev/operon/bench/report"
 	"github.com/operon-dev/operon/pkg/config"
 	"github.com/operon-dev/operon/pkg/metrics/server"
 	"github.com/operon-dev/operon/pkg/reconcile"
@@ -52,7 +53,7 @@ func (l *launch) run(ctx context.Context, manager func(context.Context) error) (
 
 // firstReconcileRows measures managers with one controller of ConfigMaps, on a
 // cluster with a few of them, without metrics, probes and leader election.
-func firstReconcileRows(ctx context.Context, env *environment) ([]row, error) {
+func firstReconcileRows(ctx context.Context, env *environment) ([]report.Row, error) {
 	cfg, err := env.config()
 	if err != nil {
 		return nil, err
@@ -70,8 +71,8 @@ func firstReconcileRows(ctx context.Context, env *environment) ([]row, error) {
 		}
 	}
 	return p.of(
-		row{Name: "NewManager to first reconcile", Unit: nanoseconds, Ours: whole[0], Peer: whole[1], PeerName: "default"}.wants(atMost(float64(50*time.Millisecond))),
-		row{Name: "Manager's Start to first reconcile", Unit: nanoseconds, Ours: sinceStart[0], Peer: sinceStart[1], PeerName: "default"},
+		report.Row{Name: "NewManager to first reconcile", Unit: report.Nanoseconds, Ours: whole[0], Peer: whole[1], PeerName: "default"}.Wants(report.AtMost(float64(50*time.Millisecond))),
+		report.Row{Name: "Manager's Start to first reconcile", Unit: report.Nanoseconds, Ours: sinceStart[0], Peer: sinceStart[1], PeerName: "default"},
 	), nil
 }
 

@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"strings"
 	"text/template"
+
+	"github.com/operon-dev/operon/bench/report"
 )
 
 // controllerGenModule pins controller-gen, relative to the directory of this module, from which the bench is run.
@@ -38,7 +40,7 @@ var corpora = []corpus{
 // difference. Go's build cache is warm in both. Peak memory is what the kernel calls the maximum resident set: the process's own memory and
 // the pages of its program that it has mapped at the time, which the operon binary, four times as large as the other, keeps few. Of a
 // process and those that it starts, as controller-gen starts the go command, it is the largest one's and not the sum.
-func generatorRows(ctx context.Context, env *environment) (rows []row, err error) {
+func generatorRows(ctx context.Context, env *environment) (rows []report.Row, err error) {
 	operon, err := operonCommand()
 	if err != nil {
 		return nil, err
@@ -72,7 +74,7 @@ func generatorRows(ctx context.Context, env *environment) (rows []row, err error
 const warming = -1
 
 // measure returns the rows of one corpus.
-func (c corpus) measure(ctx context.Context, scratch, operon, controllerGen string, p plan) ([]row, error) {
+func (c corpus) measure(ctx context.Context, scratch, operon, controllerGen string, p plan) ([]report.Row, error) {
 	ours, theirs := filepath.Join(scratch, "operon"), filepath.Join(scratch, "controller-gen")
 	for _, dir := range []string{ours, theirs} {
 		if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -124,9 +126,9 @@ func (c corpus) measure(ctx context.Context, scratch, operon, controllerGen stri
 	}
 	note := strings.Join(c.args, " ")
 	return p.of(
-		row{Name: "Generate, " + c.name + ", cold", Unit: nanoseconds, Ours: cold.wall, Peer: peer.wall, PeerName: "controller-gen v0.23.0", Note: note}.wants(atMostRatio(0.3)),
-		row{Name: "Generate, " + c.name + ", cold: peak memory", Unit: bytesOf, Ours: cold.memory, Peer: peer.memory, PeerName: "controller-gen v0.23.0", Note: note}.wants(atMostRatio(0.4)),
-		row{Name: "Generate, " + c.name + ", nothing changed", Unit: nanoseconds, Ours: warm.wall, Peer: peer.wall, PeerName: "controller-gen v0.23.0", Note: note}.wants(atMostRatio(0.1)),
+		report.Row{Name: "Generate, " + c.name + ", cold", Unit: report.Nanoseconds, Ours: cold.wall, Peer: peer.wall, PeerName: "controller-gen v0.23.0", Note: note}.Wants(report.AtMostRatio(0.3)),
+		report.Row{Name: "Generate, " + c.name + ", cold: peak memory", Unit: report.Bytes, Ours: cold.memory, Peer: peer.memory, PeerName: "controller-gen v0.23.0", Note: note}.Wants(report.AtMostRatio(0.4)),
+		report.Row{Name: "Generate, " + c.name + ", nothing changed", Unit: report.Nanoseconds, Ours: warm.wall, Peer: peer.wall, PeerName: "controller-gen v0.23.0", Note: note}.Wants(report.AtMostRatio(0.1)),
 	), nil
 }
 

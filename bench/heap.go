@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"runtime"
 
+	"github.com/operon-dev/operon/bench/report"
+	"github.com/operon-dev/operon/bench/served"
 	"github.com/operon-dev/operon/pkg/cache"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
@@ -20,18 +22,18 @@ const (
 )
 
 // filler makes a new cache over a server.
-type filler func(context.Context, *objectServer) (fillable, error)
+type filler func(context.Context, *served.Server) (fillable, error)
 
 func ours(options cache.Options, forms ...form) filler {
-	return func(_ context.Context, s *objectServer) (fillable, error) {
-		f, _, err := ourFillable(s.http.URL, s.objectSet, options, forms...)
+	return func(_ context.Context, s *served.Server) (fillable, error) {
+		f, _, err := ourFillable(s.URL(), s.Set, options, forms...)
 		return f, err
 	}
 }
 
 func peers(options peercache.Options, forms ...form) filler {
-	return func(_ context.Context, s *objectServer) (fillable, error) {
-		f, _, err := peerFillable(s.http.URL, s.objectSet, options, forms...)
+	return func(_ context.Context, s *served.Server) (fillable, error) {
+		f, _, err := peerFillable(s.URL(), s.Set, options, forms...)
 		return f, err
 	}
 }
@@ -44,7 +46,7 @@ type footprints struct {
 
 // footprintsOf fills a cache of each kind in turn, and ends it before the next is made. Their heap is by how much it has
 // grown, after a garbage collection.
-func footprintsOf(ctx context.Context, s *objectServer, p plan, fillers ...filler) (footprints, error) {
+func footprintsOf(ctx context.Context, s *served.Server, p plan, fillers ...filler) (footprints, error) {
 	got := footprints{make([][]float64, len(fillers)), make([][]float64, len(fillers))}
 	for round := range p.rounds() {
 		for _, i := range inTurn(round, len(fillers)) {
@@ -56,14 +58,14 @@ func footprintsOf(ctx context.Context, s *objectServer, p plan, fillers ...fille
 			if err != nil {
 				return footprints{}, err
 			}
-			got.heap[i] = append(got.heap[i], full.heap/float64(s.count))
-			got.watches[i] = append(got.watches[i], float64(s.watches.Load()))
+			got.heap[i] = append(got.heap[i], full.heap/float64(s.Count))
+			got.watches[i] = append(got.watches[i], float64(s.Watches()))
 			err = full.running.stop()
 			runtime.KeepAlive(f)
 			if err != nil {
 				return footprints{}, err
 			}
-			s.awaitNoWatch()
+			s.AwaitNoWatch()
 		}
 	}
 	return got, nil
@@ -81,7 +83,7 @@ func heapInUse() uint64 {
 }
 
 // heapRows measures what an object of a kind takes in a cache.
-func heapRows(ctx context.Context, env *environment) ([]row, error) {
+func heapRows(ctx context.Context, env *environment) ([]report.Row, error) {
 	pods, err := podHeapRows(ctx, env.plan(2, 1).oneOf(2))
 	if err != nil {
 		return nil, err
@@ -89,17 +91,17 @@ func heapRows(ctx context.Context, env *environment) ([]row, error) {
 	if env.quick {
 		return pods, nil
 	}
-	typedConfigMaps := form{name: "ConfigMap", asked: encoding{protobuf: true}, object: func() object { return &corev1.ConfigMap{} }}
-	typedDatabases := form{name: "custom resource", object: func() object { return &database{} }}
+	typedConfigMaps := form{name: "ConfigMap", asked: served.Encoding{Protobuf: true}, object: func() object { return &corev1.ConfigMap{} }}
+	typedDatabases := form{name: "custom resource", object: func() object { return &served.Database{} }}
 	rows := pods
 	kinds := []struct {
-		objects objectSet
+		objects served.Set
 		form    form
 		name    string
 	}{
-		{manyConfigMaps(heapObjects), typedConfigMaps, "ConfigMap"},
-		{manyDatabases(heapObjects), typedDatabases, "custom resource"},
-		{manyDatabases(heapObjects), unstructuredOf(databaseKind), "custom resource, unstructured"},
+		{served.ConfigMaps(heapObjects), typedConfigMaps, "ConfigMap"},
+		{served.Databases(heapObjects), typedDatabases, "custom resource"},
+		{served.Databases(heapObjects), unstructuredOf(served.DatabaseKind), "custom resource, unstructured"},
 	}
 	for i, kind := range kinds {
 		got, err := kindHeapRows(ctx, kind.objects, kind.form, kind.name, env.plan(2, 1).oneOf(len(kinds)-i))
@@ -111,10 +113,10 @@ func heapRows(ctx context.Context, env *environment) ([]row, error) {
 	return rows, nil
 }
 
-func podHeapRows(ctx context.Context, p plan) ([]row, error) {
-	s := newObjectServer(manyPods(heapPods))
-	defer s.close()
-	size, err := s.prepare(typedPods.asked)
+func podHeapRows(ctx context.Context, p plan) ([]report.Row, error) {
+	s := served.NewServer(served.Pods(heapPods))
+	defer s.Close()
+	size, err := s.Prepare(typedPods.asked)
 	if err != nil {
 		return nil, err
 	}
@@ -130,17 +132,17 @@ func podHeapRows(ctx context.Context, p plan) ([]row, error) {
 	const name, compact, strip = "Heap for each cached Pod", "Heap for each cached Pod, compact", "TransformStripManagedFields"
 	h, note := got.heap, sizeNote(size)
 	return p.of(
-		row{Name: name, Unit: bytesOf, Ours: h[0], Peer: h[2], PeerName: "default", Note: note}.wants(atMostRatio(0.5)),
-		row{Name: name, Unit: bytesOf, Ours: h[0], Peer: h[3], PeerName: strip, Note: stripped},
-		row{Name: compact, Unit: bytesOf, Ours: h[1], Peer: h[2], PeerName: "default", Note: note}.wants(atMostRatio(0.25)),
-		row{Name: compact, Unit: bytesOf, Ours: h[1], Peer: h[3], PeerName: strip, Note: stripped},
+		report.Row{Name: name, Unit: report.Bytes, Ours: h[0], Peer: h[2], PeerName: "default", Note: note}.Wants(report.AtMostRatio(0.5)),
+		report.Row{Name: name, Unit: report.Bytes, Ours: h[0], Peer: h[3], PeerName: strip, Note: stripped},
+		report.Row{Name: compact, Unit: report.Bytes, Ours: h[1], Peer: h[2], PeerName: "default", Note: note}.Wants(report.AtMostRatio(0.25)),
+		report.Row{Name: compact, Unit: report.Bytes, Ours: h[1], Peer: h[3], PeerName: strip, Note: stripped},
 	), nil
 }
 
-func kindHeapRows(ctx context.Context, r objectSet, f form, name string, p plan) ([]row, error) {
-	s := newObjectServer(r)
-	defer s.close()
-	size, err := s.prepare(f.asked)
+func kindHeapRows(ctx context.Context, r served.Set, f form, name string, p plan) ([]report.Row, error) {
+	s := served.NewServer(r)
+	defer s.Close()
+	size, err := s.Prepare(f.asked)
 	if err != nil {
 		return nil, err
 	}
@@ -153,8 +155,8 @@ func kindHeapRows(ctx context.Context, r objectSet, f form, name string, p plan)
 	}
 	name = "Heap for each cached " + name
 	return p.of(
-		row{Name: name, Unit: bytesOf, Ours: got.heap[0], Peer: got.heap[1], PeerName: "default", Note: sizeNote(size)},
-		row{Name: name, Unit: bytesOf, Ours: got.heap[0], Peer: got.heap[2], PeerName: "TransformStripManagedFields", Note: stripped},
+		report.Row{Name: name, Unit: report.Bytes, Ours: got.heap[0], Peer: got.heap[1], PeerName: "default", Note: sizeNote(size)},
+		report.Row{Name: name, Unit: report.Bytes, Ours: got.heap[0], Peer: got.heap[2], PeerName: "TransformStripManagedFields", Note: stripped},
 	), nil
 }
 
@@ -165,18 +167,18 @@ func sizeNote(size float64) string {
 }
 
 // representationRows measures one resource that is read in several forms from one cache.
-func representationRows(ctx context.Context, env *environment) ([]row, error) {
-	s := newObjectServer(manyPods(heapObjects / 2))
-	defer s.close()
-	u, m := unstructuredOf(s.gvk), metadataOf(s.gvk)
+func representationRows(ctx context.Context, env *environment) ([]report.Row, error) {
+	s := served.NewServer(served.Pods(heapObjects / 2))
+	defer s.Close()
+	u, m := unstructuredOf(s.GVK), metadataOf(s.GVK)
 	var fillers []filler
 	var errs []error
 	both := [][]form{{typedPods, m}, {typedPods, u}, {typedPods, u, m}}
 	for _, forms := range both {
 		fillers = append(fillers, ours(cache.Options{}, forms...), peers(peercache.Options{}, forms...))
 	}
-	for _, e := range []encoding{typedPods.asked, u.asked, m.asked} {
-		_, err := s.prepare(e)
+	for _, e := range []served.Encoding{typedPods.asked, u.asked, m.asked} {
+		_, err := s.Prepare(e)
 		errs = append(errs, err)
 	}
 	if err := errors.Join(errs...); err != nil {
@@ -187,12 +189,12 @@ func representationRows(ctx context.Context, env *environment) ([]row, error) {
 	if err != nil {
 		return nil, err
 	}
-	var rows []row
+	var rows []report.Row
 	for i, what := range []string{"typed and metadata", "typed and unstructured", "typed, unstructured and metadata"} {
 		mine, theirs := 2*i, 2*i+1
 		rows = append(rows,
-			row{Name: "Watches of Pods, read " + what, Unit: watches, Ours: got.watches[mine], Peer: got.watches[theirs], PeerName: "default"}.wants(atMost(1)),
-			row{Name: "Heap for each cached Pod, read " + what, Unit: bytesOf, Ours: got.heap[mine], Peer: got.heap[theirs], PeerName: "default"},
+			report.Row{Name: "Watches of Pods, read " + what, Unit: report.Watches, Ours: got.watches[mine], Peer: got.watches[theirs], PeerName: "default"}.Wants(report.AtMost(1)),
+			report.Row{Name: "Heap for each cached Pod, read " + what, Unit: report.Bytes, Ours: got.heap[mine], Peer: got.heap[theirs], PeerName: "default"},
 		)
 	}
 	return p.of(rows...), nil

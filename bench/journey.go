@@ -10,10 +10,12 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/operon-dev/operon/bench/report"
 )
 
 // journeyRows measures what a new user waits for: from an empty directory to a resource that has converged on a control plane.
-func journeyRows(ctx context.Context, env *environment) ([]row, error) {
+func journeyRows(ctx context.Context, env *environment) ([]report.Row, error) {
 	operon, err := operonCommand()
 	if err != nil {
 		return nil, err
@@ -30,10 +32,10 @@ func journeyRows(ctx context.Context, env *environment) ([]row, error) {
 		}
 		took = append(took, float64(t))
 	}
-	return p.of(row{
-		Name: "operon init, create api, run: to a converged resource", Unit: nanoseconds, Ours: took, PeerName: "nothing of the kind",
+	return p.of(report.Row{
+		Name: "operon init, create api, run: to a converged resource", Unit: report.Nanoseconds, Ours: took, PeerName: "nothing of the kind",
 		Note: "a Memcached that runs an image; Go's build cache is warm",
-	}.wants(atMost(float64(15 * time.Second)))), nil
+	}.Wants(report.AtMost(float64(15 * time.Second)))), nil
 }
 
 // journey makes a project and runs it until its sample is available.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/go-logr/logr"
 	operon "github.com/operon-dev/operon"
+	"github.com/operon-dev/operon/bench/report"
 	peer "sigs.k8s.io/controller-runtime"
 )
 
@@ -25,7 +26,7 @@ type group struct {
 	// long is stopped with an error. All of full are to stay below ten minutes, all of quick below two.
 	full, quick time.Duration
 
-	measure func(context.Context, *environment) ([]row, error)
+	measure func(context.Context, *environment) ([]report.Row, error)
 }
 
 // groups are measured in this order. To add rows, write a function in a file of
@@ -101,14 +102,14 @@ func run(ctx context.Context, quick, write bool, only string) (err error) {
 	defer func() { err = errors.Join(err, env.close()) }()
 
 	began := time.Now()
-	var rows []row
+	var rows []report.Row
 	var failed []error
-	var spent []spending
+	var spent []report.Spending
 	for i, g := range chosen {
 		fmt.Fprintf(os.Stderr, "[%d/%d] %s: ", i+1, len(chosen), g.name)
 		start, worked := time.Now(), processorTime()
 		got, err := g.run(ctx, env)
-		s := spending{Group: g.name, Budget: g.budget(quick), Took: time.Since(start), Processor: processorTime() - worked}
+		s := report.Spending{Group: g.name, Budget: g.budget(quick), Took: time.Since(start), Processor: processorTime() - worked}
 		spent = append(spent, s)
 		if err != nil {
 			failed = append(failed, fmt.Errorf("%s: %w", g.name, err))
@@ -121,15 +122,15 @@ func run(ctx context.Context, quick, write bool, only string) (err error) {
 		rows = append(rows, got...)
 		fmt.Fprintf(os.Stderr, "%d rows in %.1f s of %.0f, %.1f s of processor time\n", len(got), s.Took.Seconds(), s.Budget.Seconds(), s.Processor.Seconds())
 	}
-	report := newReport(rows, quick, time.Since(began))
-	report.Failed, report.Spent = failed, spent
-	if err := report.writeText(os.Stdout); err != nil || !write || ctx.Err() != nil {
+	found := report.New(rows, quick, time.Since(began))
+	found.Failed, found.Spent = failed, spent
+	if err := found.WriteText(os.Stdout); err != nil || !write || ctx.Err() != nil {
 		return errors.Join(append(failed, err)...)
 	}
 	return errors.Join(append(failed,
-		writeFile("growth.svg", report.writePlot),
-		writeFile("RESULTS.md", report.writeMarkdown),
-		writeFile("results.json", report.writeJSON),
+		writeFile("growth.svg", found.WritePlot),
+		writeFile("RESULTS.md", found.WriteMarkdown),
+		writeFile("results.json", found.WriteJSON),
 	)...)
 }
 
@@ -158,7 +159,7 @@ func (g group) budget(quick bool) time.Duration {
 	return g.full
 }
 
-func (g group) run(ctx context.Context, env *environment) ([]row, error) {
+func (g group) run(ctx context.Context, env *environment) ([]report.Row, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, patience*g.budget(env.quick)+30*time.Second, errors.New("it took far longer than its budget"))
 	defer cancel()
 	env.until = time.Now().Add(g.budget(env.quick))

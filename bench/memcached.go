@@ -5,25 +5,19 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"slices"
-	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/equality"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
-	"k8s.io/utils/ptr"
 
+	"github.com/operon-dev/operon/bench/report"
 	"github.com/operon-dev/operon/examples/memcached/api/v1alpha1"
 	"github.com/operon-dev/operon/examples/memcached/config"
 	"github.com/operon-dev/operon/pkg/client"
@@ -35,20 +29,10 @@ import (
 // memcachedWorkers is how many Memcacheds are reconciled at once.
 const memcachedWorkers = 10
 
-// memcachedRun is one operator's life, from the first Memcached to the last that has converged.
-type memcachedRun struct {
-	pods bool // a Memcached has not converged before its pods are ready
-
-	reconciles, calls, conflicts, stale atomic.Int64
-
-	mu      sync.Mutex
-	written map[string]int64 // the greatest version of an object that this operator's own writes have returned
-}
-
 // memcachedRows has both libraries run the same reconciler of Memcacheds. The control plane has no controllers, so that
 // the time is the operator's and the API server's: a Memcached has converged when its Deployment and its Service exist
 // and its status says so, for its generation.
-func memcachedRows(ctx context.Context, env *environment) ([]row, error) {
+func memcachedRows(ctx context.Context, env *environment) ([]report.Row, error) {
 	cfg, err := env.config()
 	if err != nil {
 		return nil, err
@@ -58,7 +42,7 @@ func memcachedRows(ctx context.Context, env *environment) ([]row, error) {
 
 // memcachedPodRows does the same with fewer Memcacheds on a control plane whose controllers make Pods of the Deployments, and whose
 // simulated nodes run them: a Memcached has converged when all its Pods are ready besides.
-func memcachedPodRows(ctx context.Context, env *environment) (rows []row, err error) {
+func memcachedPodRows(ctx context.Context, env *environment) (rows []report.Row, err error) {
 	plane := &envtest.Environment{Controllers: true, Nodes: 10, ControlPlaneStartTimeout: startLimit}
 	cfg, err := plane.Start()
 	if err != nil {
@@ -70,7 +54,7 @@ func memcachedPodRows(ctx context.Context, env *environment) (rows []row, err er
 }
 
 // convergeInTurn has Operon, the peer and the peer that waits for its own writes converge n Memcacheds each round.
-func convergeInTurn(ctx context.Context, cfg *rest.Config, n int, p plan, name string, pods bool) ([]row, error) {
+func convergeInTurn(ctx context.Context, cfg *rest.Config, n int, p plan, name string, pods bool) ([]report.Row, error) {
 	if err := installMemcached(cfg); err != nil {
 		return nil, err
 	}
@@ -80,15 +64,15 @@ func convergeInTurn(ctx context.Context, cfg *rest.Config, n int, p plan, name s
 	}{{ourOperator, byDefault}, {peerOperator, byDefault}, {peerOperator, readYourWrites}}
 	measures := []struct {
 		name string
-		unit unit
+		unit report.Unit
 		note string
 	}{
-		{"wall time", nanoseconds, "from the first creation to the last status, with the creations by 8 clients"},
-		{"processor time", nanoseconds, "of the operator's process, which also makes the creations; the control plane has its own"},
-		{"reconciles", reconciles, ""},
-		{"API calls", apiCalls, "of the operator: its reads past the cache and its writes, without its watches"},
-		{"conflicts", apiCalls, "calls that were answered with 409"},
-		{"stale reads", reads, "reads in the reconciler that were behind its own writes"},
+		{"wall time", report.Nanoseconds, "from the first creation to the last status, with the creations by 8 clients"},
+		{"processor time", report.Nanoseconds, "of the operator's process, which also makes the creations; the control plane has its own"},
+		{"reconciles", report.Reconciles, ""},
+		{"API calls", report.APICalls, "of the operator: its reads past the cache and its writes, without its watches"},
+		{"conflicts", report.APICalls, "calls that were answered with 409"},
+		{"stale reads", report.Reads, "reads in the reconciler that were behind its own writes"},
 	}
 	for i, c := range contenders { // the API server has seen such objects before, and connections and pools are made
 		if _, err := converge(ctx, cfg, c.make, c.variant, fmt.Sprintf("memcached-%d", i), max(n/20, 5), pods); err != nil {
@@ -112,15 +96,15 @@ func convergeInTurn(ctx context.Context, cfg *rest.Config, n int, p plan, name s
 		}
 		return values
 	}
-	var rows []row
+	var rows []report.Row
 	for m, measure := range measures {
 		for i, peer := range []string{"default", "EnableReadYourWritesConsistency"} {
-			r := row{
+			r := report.Row{
 				Name: fmt.Sprintf("%d %s: %s", n, name, measure.name), Unit: measure.unit, Note: measure.note,
 				Ours: column(0, m), Peer: column(i+1, m), PeerName: peer,
 			}
-			if measure.unit == reads && i == 0 { // what is asked of Operon alone is asked once
-				r = r.wants(atMost(0))
+			if measure.unit == report.Reads && i == 0 { // what is asked of Operon alone is asked once
+				r = r.Wants(report.AtMost(0))
 			}
 			rows = append(rows, r)
 		}
@@ -200,145 +184,4 @@ func converge(ctx context.Context, cfg *rest.Config, make operatorMaker, v varia
 	case <-ctx.Done():
 		return nil, fmt.Errorf("%d of %d Memcacheds have not converged: %w", left.Load(), n, ctx.Err())
 	}
-}
-
-// countingTransport counts what is not a watch.
-type countingTransport struct {
-	next http.RoundTripper
-	run  *memcachedRun
-}
-
-// RoundTrip implements http.RoundTripper.
-func (t countingTransport) RoundTrip(r *http.Request) (*http.Response, error) {
-	response, err := t.next.RoundTrip(r)
-	if r.URL.Query().Get("watch") == "" {
-		t.run.calls.Add(1)
-		if err == nil && response.StatusCode == http.StatusConflict {
-			t.run.conflicts.Add(1)
-		}
-	}
-	return response, err
-}
-
-// reconcile is the operator that both libraries run. It reports whether the Memcached has converged.
-func (m *memcachedRun) reconcile(ctx context.Context, o objects, key types.NamespacedName) (bool, error) {
-	memcached := &v1alpha1.Memcached{}
-	if err := m.read(ctx, o, key, "Memcached", memcached); err != nil {
-		return false, ignoreNotFound(err)
-	}
-	owned := metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name}
-	deployment := &appsv1.Deployment{ObjectMeta: owned}
-	if err := m.ensure(ctx, o, memcached, "Deployment", deployment, func() { fillDeployment(deployment, memcached) }); err != nil {
-		return false, err
-	}
-	service := &corev1.Service{ObjectMeta: owned}
-	if err := m.ensure(ctx, o, memcached, "Service", service, func() { fillService(service, memcached) }); err != nil {
-		return false, err
-	}
-	status := v1alpha1.MemcachedStatus{
-		Replicas: deployment.Status.Replicas, ReadyReplicas: deployment.Status.ReadyReplicas, Conditions: slices.Clone(memcached.Status.Conditions),
-	}
-	meta.SetStatusCondition(&status.Conditions, metav1.Condition{
-		Type: v1alpha1.ConditionProgressing, Status: metav1.ConditionTrue, Reason: "RollingOut", ObservedGeneration: memcached.Generation,
-		Message: fmt.Sprintf("%d of %d nodes are ready", status.ReadyReplicas, memcached.Spec.Size),
-	})
-	done := !m.pods || status.ReadyReplicas == memcached.Spec.Size
-	if equality.Semantic.DeepEqual(memcached.Status, status) {
-		return done, nil
-	}
-	memcached.Status = status
-	if err := o.updateStatus(ctx, memcached); err != nil {
-		return false, err
-	}
-	m.wrote("Memcached", memcached)
-	return done, nil
-}
-
-// read gets an object from the cache and counts what is behind this operator's own writes.
-func (m *memcachedRun) read(ctx context.Context, o objects, key types.NamespacedName, kind string, into object) error {
-	m.mu.Lock()
-	least := m.written[kind+"/"+key.String()]
-	m.mu.Unlock()
-	err := o.get(ctx, key, into)
-	if err != nil && !apierrors.IsNotFound(err) {
-		return err
-	}
-	if least > 0 && (err != nil || versionOf(into) < least) {
-		m.stale.Add(1)
-	}
-	return err
-}
-
-func (m *memcachedRun) wrote(kind string, obj object) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	key := kind + "/" + obj.GetNamespace() + "/" + obj.GetName()
-	m.written[key] = max(m.written[key], versionOf(obj))
-}
-
-// versionOf returns 0 for an object that has none. The versions of one resource compare as integers.
-func versionOf(obj object) int64 {
-	version, err := strconv.ParseInt(obj.GetResourceVersion(), 10, 64)
-	if err != nil {
-		return 0
-	}
-	return version
-}
-
-// ensure creates obj, or updates it where fill changes it.
-func (m *memcachedRun) ensure(ctx context.Context, o objects, owner *v1alpha1.Memcached, kind string, obj object, fill func()) error {
-	err := m.read(ctx, o, types.NamespacedName{Namespace: obj.GetNamespace(), Name: obj.GetName()}, kind, obj)
-	missing := apierrors.IsNotFound(err)
-	if err != nil && !missing {
-		return err
-	}
-	before := obj.DeepCopyObject()
-	fill()
-	obj.SetOwnerReferences([]metav1.OwnerReference{*metav1.NewControllerRef(owner, v1alpha1.GroupVersion.WithKind("Memcached"))})
-	switch {
-	case missing:
-		err = o.create(ctx, obj)
-	case equality.Semantic.DeepEqual(before, obj):
-		return nil
-	default:
-		err = o.update(ctx, obj)
-	}
-	if err != nil {
-		return err
-	}
-	m.wrote(kind, obj)
-	return nil
-}
-
-func ignoreNotFound(err error) error {
-	if apierrors.IsNotFound(err) {
-		return nil
-	}
-	return err
-}
-
-func memcachedLabels(memcached *v1alpha1.Memcached) map[string]string {
-	return map[string]string{"app.kubernetes.io/name": "memcached", "app.kubernetes.io/instance": memcached.Name}
-}
-
-func fillDeployment(deployment *appsv1.Deployment, memcached *v1alpha1.Memcached) {
-	labels := memcachedLabels(memcached)
-	deployment.Labels = labels
-	deployment.Spec.Replicas = ptr.To(memcached.Spec.Size)
-	deployment.Spec.Selector = &metav1.LabelSelector{MatchLabels: labels}
-	template := &deployment.Spec.Template
-	template.Labels = labels
-	if len(template.Spec.Containers) == 0 {
-		template.Spec.Containers = []corev1.Container{{Name: "memcached"}}
-	}
-	container := &template.Spec.Containers[0]
-	container.Image = memcached.Spec.Image
-	container.Ports = []corev1.ContainerPort{{Name: "memcached", ContainerPort: 11211, Protocol: corev1.ProtocolTCP}}
-}
-
-func fillService(service *corev1.Service, memcached *v1alpha1.Memcached) {
-	service.Labels = memcachedLabels(memcached)
-	service.Spec.ClusterIP = corev1.ClusterIPNone
-	service.Spec.Selector = memcachedLabels(memcached)
-	service.Spec.Ports = []corev1.ServicePort{{Name: "memcached", Port: 11211, TargetPort: intstr.FromString("memcached"), Protocol: corev1.ProtocolTCP}}
 }

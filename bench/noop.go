@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/operon-dev/operon/bench/report"
 	"github.com/operon-dev/operon/pkg/controller"
 	"github.com/operon-dev/operon/pkg/log/zap"
 	"github.com/operon-dev/operon/pkg/reconcile"
@@ -23,7 +24,7 @@ const idle = 1000
 // noopRows measures what a controller adds to a reconciliation: the queue, the logger, the context, the record and the
 // metrics. The workers take the requests as they are added. Both log as operators do, at the verbosity they have in
 // production, to nowhere.
-func noopRows(_ context.Context, env *environment) ([]row, error) {
+func noopRows(_ context.Context, env *environment) ([]report.Row, error) {
 	names := make([]types.NamespacedName, idle)
 	for i := range names {
 		names[i] = types.NamespacedName{Namespace: "default", Name: fmt.Sprintf("object-%04d", i)}
@@ -59,16 +60,16 @@ func noopRows(_ context.Context, env *environment) ([]row, error) {
 	if err != nil {
 		return nil, err
 	}
-	var rows []row
+	var rows []report.Row
 	for i, workers := range numbers {
 		ours, peer, plain := costs[3*i], costs[3*i+1], costs[3*i+2]
 		name := fmt.Sprintf("Reconciles that do nothing, %d workers", workers)
 		note := "1,000 requests are added at a time, by one goroutine"
 		rows = append(rows,
-			row{Name: name, Unit: perSecond, Ours: rates(ours), Peer: rates(peer), PeerName: "controller", Note: note}.wants(atLeastRatio(2)),
-			row{Name: name, Unit: allocations, Ours: allocs(ours), Peer: allocs(peer), PeerName: "controller", Note: note},
-			row{Name: name, Unit: perSecond, Ours: rates(ours), Peer: rates(plain), PeerName: "UsePriorityQueue false", Note: note},
-			row{Name: name, Unit: allocations, Ours: allocs(ours), Peer: allocs(plain), PeerName: "UsePriorityQueue false", Note: note},
+			report.Row{Name: name, Unit: report.PerSecond, Ours: rates(ours), Peer: rates(peer), PeerName: "controller", Note: note}.Wants(report.AtLeastRatio(2)),
+			report.Row{Name: name, Unit: report.Allocations, Ours: allocs(ours), Peer: allocs(peer), PeerName: "controller", Note: note},
+			report.Row{Name: name, Unit: report.PerSecond, Ours: rates(ours), Peer: rates(plain), PeerName: "UsePriorityQueue false", Note: note},
+			report.Row{Name: name, Unit: report.Allocations, Ours: allocs(ours), Peer: allocs(plain), PeerName: "UsePriorityQueue false", Note: note},
 		)
 	}
 	return p.of(rows...), nil

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/operon-dev/operon/bench/report"
 	"github.com/operon-dev/operon/pkg/cache"
 	"github.com/operon-dev/operon/pkg/client"
 	corev1 "k8s.io/api/core/v1"
@@ -28,7 +29,7 @@ type configMapClient struct {
 // ownWriteRows updates a ConfigMap and reads it from the cache at once, again and
 // again. A read is stale when it does not show the version that the update
 // returned. Each contender has a ConfigMap and a cache of its own.
-func ownWriteRows(ctx context.Context, env *environment) (rows []row, err error) {
+func ownWriteRows(ctx context.Context, env *environment) (rows []report.Row, err error) {
 	cfg, err := env.config()
 	if err != nil {
 		return nil, err
@@ -61,12 +62,12 @@ func ownWriteRows(ctx context.Context, env *environment) (rows []row, err error)
 	stale := func(c *configMapClient) []float64 { return []float64{float64(c.stale)} }
 	name := fmt.Sprintf("Stale reads after %d own updates", len(ours.latency))
 	counts := plan{planned: 1}.of(
-		row{Name: name, Unit: reads, Ours: stale(ours), Peer: stale(peer), PeerName: "default"}.wants(atMost(0)),
-		row{Name: name, Unit: reads, Ours: stale(ours), Peer: stale(waits), PeerName: "EnableReadYourWritesConsistency"},
+		report.Row{Name: name, Unit: report.Reads, Ours: stale(ours), Peer: stale(peer), PeerName: "default"}.Wants(report.AtMost(0)),
+		report.Row{Name: name, Unit: report.Reads, Ours: stale(ours), Peer: stale(waits), PeerName: "EnableReadYourWritesConsistency"},
 	)
 	return append(counts, p.of(
-		row{Name: "Latency of a read after an own update", Unit: nanoseconds, Ours: ours.latency, Peer: peer.latency, PeerName: "default", Note: "the peer's reads may be stale"},
-		row{Name: "Latency of a read after an own update", Unit: nanoseconds, Ours: ours.latency, Peer: waits.latency, PeerName: "EnableReadYourWritesConsistency", Note: "the peer's reads wait for the watch"},
+		report.Row{Name: "Latency of a read after an own update", Unit: report.Nanoseconds, Ours: ours.latency, Peer: peer.latency, PeerName: "default", Note: "the peer's reads may be stale"},
+		report.Row{Name: "Latency of a read after an own update", Unit: report.Nanoseconds, Ours: ours.latency, Peer: waits.latency, PeerName: "EnableReadYourWritesConsistency", Note: "the peer's reads wait for the watch"},
 	)...), nil
 }
 

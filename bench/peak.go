@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/operon-dev/operon/bench/report"
+	"github.com/operon-dev/operon/bench/served"
 	"github.com/operon-dev/operon/pkg/cache"
 	peercache "sigs.k8s.io/controller-runtime/pkg/cache"
 )
@@ -16,18 +18,18 @@ func init() { children["list"] = listInChild }
 
 // peakRows measures the most memory that a process which fills a cache of pods has held, itself included. It is a child
 // of this one for each sample, and known where the system says so (Linux).
-func peakRows(ctx context.Context, s *objectServer, f form, p plan) ([]row, error) {
+func peakRows(ctx context.Context, s *served.Server, f form, p plan) ([]report.Row, error) {
 	if _, err := peakOfThis(); err != nil {
 		return nil, nil
 	}
-	if _, err := s.prepare(f.asked); err != nil {
+	if _, err := s.Prepare(f.asked); err != nil {
 		return nil, err
 	}
 	libraries := []string{"operon", "peer"}
 	samples := make([][]float64, len(libraries))
 	for round := range p.rounds() {
 		for _, i := range inTurn(round, len(libraries)) {
-			out, err := inChild(ctx, "list", libraries[i], s.http.URL, fmt.Sprint(s.count))
+			out, err := inChild(ctx, "list", libraries[i], s.URL(), fmt.Sprint(s.Count))
 			if err != nil {
 				return nil, err
 			}
@@ -38,8 +40,8 @@ func peakRows(ctx context.Context, s *objectServer, f form, p plan) ([]row, erro
 			samples[i] = append(samples[i], peak)
 		}
 	}
-	return p.of(row{
-		Name: "Peak RSS of the initial list of Pods", Size: s.count, Unit: bytesOf, Ours: samples[0], Peer: samples[1], PeerName: "default",
+	return p.of(report.Row{
+		Name: "Peak RSS of the initial list of Pods", Size: s.Count, Unit: report.Bytes, Ours: samples[0], Peer: samples[1], PeerName: "default",
 		Note: "of a whole process that fills one cache, with the default settings of the garbage collector",
 	}), nil
 }
@@ -53,7 +55,7 @@ func listInChild(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	r := manyPods(count)
+	r := served.Pods(count)
 	var f fillable
 	if args[0] == "operon" {
 		f, _, err = ourFillable(args[1], r, cache.Options{}, typedPods)

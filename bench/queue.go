@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/operon-dev/operon/bench/report"
 	"github.com/operon-dev/operon/pkg/controller/priorityqueue"
 	"github.com/operon-dev/operon/pkg/reconcile"
 	"k8s.io/apimachinery/pkg/types"
@@ -15,7 +16,7 @@ const queued = 1000
 
 // queueRows adds 1,000 requests to a queue that lives on, then gets and finishes
 // them all, in one goroutine.
-func queueRows(_ context.Context, env *environment) ([]row, error) {
+func queueRows(_ context.Context, env *environment) ([]report.Row, error) {
 	requests := make([]reconcile.Request, queued)
 	for i := range requests {
 		requests[i] = reconcile.Request{NamespacedName: types.NamespacedName{Namespace: "default", Name: fmt.Sprintf("object-%04d", i)}}
@@ -48,12 +49,12 @@ func queueRows(_ context.Context, env *environment) ([]row, error) {
 	const silent, silence = "client-go plain queue, no metrics", "Operon's queue counts and times every request, as controllers have it; this one of client-go's does not"
 	const flat = "client-go plain queue, metrics"
 	return p.of(
-		row{Name: name, Unit: nanoseconds, Ours: times(costs[0]), Peer: times(costs[1]), PeerName: priority}.wants(atMostRatio(0.2)),
-		row{Name: name, Unit: allocations, Ours: allocs(costs[0]), Peer: allocs(costs[1]), PeerName: priority}.wants(atMostRatio(0.2)),
-		row{Name: name, Unit: nanoseconds, Ours: times(costs[0]), Peer: times(costs[2]), PeerName: silent, Note: silence},
-		row{Name: name, Unit: allocations, Ours: allocs(costs[0]), Peer: allocs(costs[2]), PeerName: silent, Note: silence},
-		row{Name: name, Unit: nanoseconds, Ours: times(costs[0]), Peer: times(costs[3]), PeerName: flat},
-		row{Name: name, Unit: allocations, Ours: allocs(costs[0]), Peer: allocs(costs[3]), PeerName: flat},
+		report.Row{Name: name, Unit: report.Nanoseconds, Ours: times(costs[0]), Peer: times(costs[1]), PeerName: priority}.Wants(report.AtMostRatio(0.2)),
+		report.Row{Name: name, Unit: report.Allocations, Ours: allocs(costs[0]), Peer: allocs(costs[1]), PeerName: priority}.Wants(report.AtMostRatio(0.2)),
+		report.Row{Name: name, Unit: report.Nanoseconds, Ours: times(costs[0]), Peer: times(costs[2]), PeerName: silent, Note: silence},
+		report.Row{Name: name, Unit: report.Allocations, Ours: allocs(costs[0]), Peer: allocs(costs[2]), PeerName: silent, Note: silence},
+		report.Row{Name: name, Unit: report.Nanoseconds, Ours: times(costs[0]), Peer: times(costs[3]), PeerName: flat},
+		report.Row{Name: name, Unit: report.Allocations, Ours: allocs(costs[0]), Peer: allocs(costs[3]), PeerName: flat},
 	), nil
 }
 

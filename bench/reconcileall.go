@@ -6,17 +6,19 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/operon-dev/operon/bench/report"
+	"github.com/operon-dev/operon/bench/served"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 )
 
 // reconcileAllRows measures the start of an operator that finds ten thousand Pods: from NewManager until each of them has been
 // reconciled once, by a reconciler that does nothing, in a single worker.
-func reconcileAllRows(ctx context.Context, env *environment) ([]row, error) {
+func reconcileAllRows(ctx context.Context, env *environment) ([]report.Row, error) {
 	const pods = 10_000
-	server := newObjectServer(manyPods(pods))
-	defer server.close()
-	if _, err := server.prepare(encoding{protobuf: true}); err != nil {
+	server := served.NewServer(served.Pods(pods))
+	defer server.Close()
+	if _, err := server.Prepare(served.Encoding{Protobuf: true}); err != nil {
 		return nil, err
 	}
 	launchAll := func(name string, make operatorMaker, v variant) contender {
@@ -24,8 +26,8 @@ func reconcileAllRows(ctx context.Context, env *environment) ([]row, error) {
 			l := newLaunch()
 			var left atomic.Int64
 			left.Store(pods)
-			o, err := make(server.config(), operatorSpec{
-				mapper: server.mapper(), kind: &corev1.Pod{}, variant: v,
+			o, err := make(server.Config(), operatorSpec{
+				mapper: server.Mapper(), kind: &corev1.Pod{}, variant: v,
 				reconcile: func(context.Context, objects, types.NamespacedName) error {
 					if left.Add(-1) == 0 {
 						l.reconciled()
@@ -53,7 +55,7 @@ func reconcileAllRows(ctx context.Context, env *environment) ([]row, error) {
 	const name = "NewManager to all of 10,000 Pods reconciled"
 	note := fmt.Sprintf("a server in this process; a manager has %v for it", reconcileLimit.Round(time.Second))
 	return p.of(
-		row{Name: name, Unit: nanoseconds, Ours: times(costs[0]), Peer: times(costs[1]), PeerName: "default", Note: note},
-		row{Name: name, Unit: nanoseconds, Ours: times(costs[0]), Peer: times(costs[2]), PeerName: "UsePriorityQueue false", Note: note},
+		report.Row{Name: name, Unit: report.Nanoseconds, Ours: times(costs[0]), Peer: times(costs[1]), PeerName: "default", Note: note},
+		report.Row{Name: name, Unit: report.Nanoseconds, Ours: times(costs[0]), Peer: times(costs[2]), PeerName: "UsePriorityQueue false", Note: note},
 	), nil
 }

@@ -12,11 +12,10 @@ import (
 	"strings"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 
+	"github.com/operon-dev/operon/bench/report"
 	"github.com/operon-dev/operon/pkg/client"
 )
 
@@ -28,7 +27,7 @@ func directObjects(cfg *rest.Config) (objects, error) {
 
 // recoveryRows measures how long it takes after a restart of the API server, on the same port and with the same data, until an
 // operator reconciles what is created then. Both operators live through the same restarts.
-func recoveryRows(ctx context.Context, env *environment) (rows []row, err error) {
+func recoveryRows(ctx context.Context, env *environment) (rows []report.Row, err error) {
 	operon, err := operonCommand()
 	if err != nil {
 		return nil, err
@@ -59,32 +58,10 @@ func recoveryRows(ctx context.Context, env *environment) (rows []row, err error)
 		}
 		defer func() { err = errors.Join(err, flows[i].stop()) }()
 	}
-	// reconciledBy returns when each of the operators has reconciled the i-th ConfigMap.
-	reconciledBy := func(i int) (at [2]time.Time, err error) {
-		for f := range flows {
-			for at[f].IsZero() {
-				select {
-				case a := <-flows[f].reconciled:
-					if a.index == i {
-						at[f] = a.at
-					}
-				case err := <-flows[f].running.ended:
-					flows[f].running.ended <- nil
-					return at, fmt.Errorf("a manager ended: %w", err)
-				case <-ctx.Done():
-					return at, ctx.Err()
-				}
-			}
-		}
-		return at, nil
-	}
-	created := func(i int) *corev1.ConfigMap {
-		return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: flowName(i)}}
-	}
-	if err := direct.create(ctx, created(0)); err != nil {
+	if err := direct.create(ctx, flowObject("default", 0)); err != nil {
 		return nil, err
 	}
-	if _, err := reconciledBy(0); err != nil {
+	if _, err := reconciledBy(ctx, flows, 0); err != nil {
 		return nil, err
 	}
 	took := make([][]float64, 2)
@@ -98,11 +75,11 @@ func recoveryRows(ctx context.Context, env *environment) (rows []row, err error)
 			return nil, err
 		}
 		asked := time.Now()
-		for direct.create(ctx, created(round)) != nil && ctx.Err() == nil {
+		for direct.create(ctx, flowObject("default", round)) != nil && ctx.Err() == nil {
 			time.Sleep(10 * time.Millisecond)
 			asked = time.Now()
 		}
-		at, err := reconciledBy(round)
+		at, err := reconciledBy(ctx, flows, round)
 		if err != nil {
 			return nil, err
 		}
@@ -110,10 +87,31 @@ func recoveryRows(ctx context.Context, env *environment) (rows []row, err error)
 			took[i] = append(took[i], float64(at[i].Sub(asked)))
 		}
 	}
-	return p.of(row{
-		Name: "Restart of the API server to the next reconcile", Unit: nanoseconds, Ours: took[0], Peer: took[1], PeerName: "default",
+	return p.of(report.Row{
+		Name: "Restart of the API server to the next reconcile", Unit: report.Nanoseconds, Ours: took[0], Peer: took[1], PeerName: "default",
 		Note: "from the first write that the new API server takes; both operators live through the same restarts",
 	}), nil
+}
+
+// reconciledBy returns when each of the operators has reconciled the i-th ConfigMap.
+func reconciledBy(ctx context.Context, flows []*flow, i int) ([]time.Time, error) {
+	at := make([]time.Time, len(flows))
+	for f, flow := range flows {
+		for at[f].IsZero() {
+			select {
+			case a := <-flow.reconciled:
+				if a.index == i {
+					at[f] = a.at
+				}
+			case err := <-flow.running.ended:
+				flow.running.ended <- nil
+				return nil, fmt.Errorf("a manager ended: %w", err)
+			case <-ctx.Done():
+				return nil, ctx.Err()
+			}
+		}
+	}
+	return at, nil
 }
 
 // plane is a control plane whose data outlives it.

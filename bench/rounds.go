@@ -6,6 +6,8 @@ import (
 	"runtime"
 	"slices"
 	"time"
+
+	"github.com/operon-dev/operon/bench/report"
 )
 
 // plan is how many rounds a measurement is to have, and until when. The first round is had in any case, and all
@@ -42,7 +44,7 @@ func (p plan) rounds() iter.Seq[int] {
 }
 
 // of says on rows what was planned for them.
-func (p plan) of(rows ...row) []row {
+func (p plan) of(rows ...report.Row) []report.Row {
 	for i := range rows {
 		rows[i].Planned = p.planned
 	}

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/operon-dev/operon/bench/report"
 )
 
 func TestAPlanIsCutShortByItsTimeButForTheFirstRound(t *testing.T) {
@@ -28,7 +30,7 @@ func TestAPlanIsCutShortByItsTimeButForTheFirstRound(t *testing.T) {
 			if a != test.want || b != test.want || len(costs[0]) != test.want || len(costs[1]) != test.want {
 				t.Errorf("%d and %d rounds, want %d", a, b, test.want)
 			}
-			if rows := test.plan.of(row{}); rows[0].Planned != 4 {
+			if rows := test.plan.of(report.Row{}); rows[0].Planned != 4 {
 				t.Errorf("%d rounds are said to have been planned", rows[0].Planned)
 			}
 		})

@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"net/http"
 
+	"github.com/operon-dev/operon/bench/report"
+	"github.com/operon-dev/operon/bench/served"
 	"github.com/operon-dev/operon/pkg/webhook"
 	"github.com/operon-dev/operon/pkg/webhook/admission"
 	admissionv1 "k8s.io/api/admission/v1"
@@ -30,7 +32,7 @@ const (
 
 // webhookRows measures a validator and a defaulter of Pods with type parameters: what the handlers take for a review that
 // is in memory, and what a whole request takes over TLS, client included.
-func webhookRows(ctx context.Context, env *environment) (rows []row, err error) {
+func webhookRows(ctx context.Context, env *environment) (rows []report.Row, err error) {
 	review, err := podReview()
 	if err != nil {
 		return nil, err
@@ -64,14 +66,14 @@ func webhookRows(ctx context.Context, env *environment) (rows []row, err error) 
 		return nil, err
 	}
 	alone := fmt.Sprintf("the handler alone, for an AdmissionReview of %d bytes", len(review))
-	served := fmt.Sprintf("%d clients over HTTP/2 with TLS, in the same process", admissionClients)
+	throughServer := fmt.Sprintf("%d clients over HTTP/2 with TLS, in the same process", admissionClients)
 	for i, work := range []struct{ name, peer string }{{"Validate a Pod", "WithValidator"}, {"Default a Pod", "WithDefaulter"}} {
 		ours, peer := costs[2*i], costs[2*i+1]
 		oursServed, peerServed := costs[4+i], costs[6+i]
 		rows = append(rows,
-			row{Name: work.name + ", handler", Unit: nanoseconds, Ours: times(ours), Peer: times(peer), PeerName: work.peer, Note: alone},
-			row{Name: work.name + ", handler", Unit: allocations, Ours: allocs(ours), Peer: allocs(peer), PeerName: work.peer, Note: alone},
-			row{Name: work.name + ", served", Unit: perSecond, Ours: rates(oursServed), Peer: rates(peerServed), PeerName: work.peer + ", webhook server", Note: served},
+			report.Row{Name: work.name + ", handler", Unit: report.Nanoseconds, Ours: times(ours), Peer: times(peer), PeerName: work.peer, Note: alone},
+			report.Row{Name: work.name + ", handler", Unit: report.Allocations, Ours: allocs(ours), Peer: allocs(peer), PeerName: work.peer, Note: alone},
+			report.Row{Name: work.name + ", served", Unit: report.PerSecond, Ours: rates(oursServed), Peer: rates(peerServed), PeerName: work.peer + ", webhook server", Note: throughServer},
 		)
 	}
 	return p.of(rows...), nil
@@ -79,7 +81,7 @@ func webhookRows(ctx context.Context, env *environment) (rows []row, err error) 
 
 // podReview is what an API server sends when a Pod is created.
 func podReview() ([]byte, error) {
-	pod := makePod(0)
+	pod := served.Pod(0)
 	pod.ManagedFields = nil
 	pod.Labels = map[string]string{"app.kubernetes.io/name": "shop"}
 	pod.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"}

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 	"k8s.io/client-go/tools/clientcmd"
 
+	"github.com/operon-dev/operon/cmd/operon/cmdline"
 	"github.com/operon-dev/operon/cmd/operon/scaffold/project"
 )
 
@@ -22,7 +23,7 @@ import (
 var flagValues = map[string]cobra.CompletionFunc{
 	"certificates": cobra.FixedCompletions([]string{"cert-manager", "manager"}, cobra.ShellCompDirectiveNoFileComp),
 	"license":      cobra.FixedCompletions([]string{"apache2", "copyright", "none"}, cobra.ShellCompDirectiveNoFileComp),
-	"output":       cobra.FixedCompletions([]string{"text", "json"}, cobra.ShellCompDirectiveNoFileComp),
+	"output":       cobra.FixedCompletions(cmdline.Forms(), cobra.ShellCompDirectiveNoFileComp),
 	"print":        cobra.FixedCompletions([]string{"overview", "path", "env"}, cobra.ShellCompDirectiveNoFileComp),
 	"platform":     listed(cobra.FixedCompletions([]string{"linux/amd64", "linux/arm64"}, cobra.ShellCompDirectiveNoFileComp)),
 	"context":      completeContexts,

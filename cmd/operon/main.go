@@ -1,5 +1,15 @@
 // Command operon runs, and helps to write, Kubernetes operators. It is one binary with a verb for each task; called by the
 // name of a program that it stands in for, kubectl or kube-apiserver for example, it is that program.
+//
+// # Where to read
+//
+// Each group of verbs is a package, whose command.go has the flags and whose doc.go the nouns and guarantees: scaffold (init, create, delete, edit)
+// with migrate and upgrade below it, generate/recipe (generate), devloop (run), cluster, deploy (install, deploy and their opposites), image
+// (build, push) and setupenvtest. Package cmdline is what their command lines have in common. The programs that the binary stands in for are in
+// kubectl, kustomize, standalone and generate/cli; generate/start runs the last of them, controller-gen, before main.
+//
+// Verbs that need one another start this binary again, as a process of its own: run starts cluster and controller-gen, generate starts
+// controller-gen.
 package main
 
 import (
@@ -18,6 +28,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/operon-dev/operon/cmd/operon/cluster"
+	"github.com/operon-dev/operon/cmd/operon/cmdline"
 	"github.com/operon-dev/operon/cmd/operon/deploy"
 	"github.com/operon-dev/operon/cmd/operon/devloop"
 	"github.com/operon-dev/operon/cmd/operon/generate/admit"
@@ -251,29 +262,24 @@ func newVersionCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "version",
 		Short: "Print the versions of operon and of its Kubernetes",
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return fmt.Errorf("operon version takes no arguments, only flags: %q is not one", args[0])
-			}
-			return nil
-		},
+		Args:  cmdline.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := cmdline.CheckOutput(output); err != nil {
+				return err
+			}
 			versions := struct {
 				Operon     string `json:"operon"`
 				Kubernetes string `json:"kubernetes"`
 				Go         string `json:"go"`
 			}{version(), kubeversion.Version, runtime.Version()}
-			switch output {
-			case "text":
-				_, err := fmt.Fprintf(cmd.OutOrStdout(), "operon %s\nkubernetes %s\n", versions.Operon, versions.Kubernetes)
-				return err
-			case "json":
+			if output == cmdline.JSON {
 				return json.NewEncoder(cmd.OutOrStdout()).Encode(versions)
 			}
-			return fmt.Errorf("--output %q: give text or json", output)
+			_, err := fmt.Fprintf(cmd.OutOrStdout(), "operon %s\nkubernetes %s\n", versions.Operon, versions.Kubernetes)
+			return err
 		},
 	}
-	cmd.Flags().StringVarP(&output, "output", "o", "text", "text, or json for one object")
+	cmdline.AddOutput(cmd.Flags(), &output, "one object")
 	return cmd
 }
 

@@ -8,7 +8,7 @@ import (
 	"os"
 	"sync"
 
-	"golang.org/x/term"
+	"github.com/operon-dev/operon/cmd/operon/cmdline"
 )
 
 // results is standard output for the verbs. It remembers the first write that failed, so that lines which are printed without a look at the
@@ -22,7 +22,7 @@ type results struct {
 
 // resultsOf returns results that go to a file; nil for a terminal, which the verbs are to see as what it is.
 func resultsOf(file *os.File) *results {
-	if term.IsTerminal(int(file.Fd())) {
+	if cmdline.OnTerminal(file) {
 		return nil
 	}
 	return &results{to: file}

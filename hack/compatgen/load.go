@@ -89,33 +89,36 @@ func load(root string) ([]*pkg, error) {
 // internal reports whether other modules are kept from importing a package.
 func internal(path string) bool { return strings.Contains(path+"/", "/internal/") }
 
+// collectDeprecations keeps the paragraphs that say which of a file's names are deprecated.
 func (p *pkg) collectDeprecations(f *ast.File) {
-	note := func(name *ast.Ident, docs ...*ast.CommentGroup) {
-		for _, doc := range docs {
-			for paragraph := range strings.SplitSeq(doc.Text(), "\n\n") {
-				if strings.HasPrefix(paragraph, "Deprecated: ") {
-					p.deprecated[name.Name] = strings.TrimSpace(paragraph)
-				}
-			}
-		}
-	}
 	for _, d := range f.Decls {
 		switch d := d.(type) {
 		case *ast.FuncDecl:
 			if d.Recv == nil {
-				note(d.Name, d.Doc)
+				p.noteDeprecation(d.Doc, d.Name)
 			}
 		case *ast.GenDecl:
 			for _, s := range d.Specs {
 				switch s := s.(type) {
 				case *ast.TypeSpec:
-					note(s.Name, d.Doc, s.Doc)
+					p.noteDeprecation(d.Doc, s.Name)
+					p.noteDeprecation(s.Doc, s.Name)
 				case *ast.ValueSpec:
-					for _, name := range s.Names {
-						note(name, d.Doc, s.Doc)
-					}
+					p.noteDeprecation(d.Doc, s.Names...)
+					p.noteDeprecation(s.Doc, s.Names...)
 				}
 			}
+		}
+	}
+}
+
+func (p *pkg) noteDeprecation(doc *ast.CommentGroup, names ...*ast.Ident) {
+	for paragraph := range strings.SplitSeq(doc.Text(), "\n\n") {
+		if !strings.HasPrefix(paragraph, "Deprecated: ") {
+			continue
+		}
+		for _, name := range names {
+			p.deprecated[name.Name] = strings.TrimSpace(paragraph)
 		}
 	}
 }

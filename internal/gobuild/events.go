@@ -13,23 +13,19 @@ func readEvents(r io.Reader, m *meter, first func()) (compiled int) {
 	lines := bufio.NewReader(r)
 	for {
 		line, err := lines.ReadString('\n')
-		if line != "" {
-			var event struct{ ImportPath, Action, Output string }
-			switch json.Unmarshal([]byte(line), &event) {
-			case nil:
-				switch {
-				case event.Action != "build-output":
-				case event.Output == event.ImportPath+"\n": // what -v prints
-					if compiled++; compiled == 1 {
-						first()
-					}
-					m.compile(event.ImportPath)
-				default:
-					m.print(event.Output)
-				}
-			default:
-				m.print(line)
+		var event struct{ ImportPath, Action, Output string }
+		switch {
+		case line == "":
+		case json.Unmarshal([]byte(line), &event) != nil:
+			m.print(line)
+		case event.Action != "build-output":
+		case event.Output == event.ImportPath+"\n": // what -v prints
+			if compiled++; compiled == 1 {
+				first()
 			}
+			m.compile(event.ImportPath)
+		default:
+			m.print(event.Output)
 		}
 		if err != nil {
 			return compiled

@@ -88,22 +88,10 @@ func (l *lender) run(ctx context.Context) error {
 	for {
 		select {
 		case conn := <-arrivals:
-			if now.isOut() {
-				fmt.Fprintln(conn, "busy")
-				conn.Close()
-				continue
-			}
-			if now.back != nil {
-				// It takes milliseconds until it is as it was.
-				if err := <-now.back; err != nil {
-					conn.Close()
-					now = &loan{}
-					return err
-				}
-			}
 			timer.Stop()
-			now = &loan{returned: make(chan struct{}), back: make(chan error, 1)}
-			go func(n *loan) { n.back <- l.lend(ctx, conn, n.returned) }(now)
+			if now, err = l.handOver(ctx, conn, now); err != nil {
+				return err
+			}
 		case err := <-now.back:
 			now = &loan{}
 			if err != nil {
@@ -116,6 +104,25 @@ func (l *lender) run(ctx context.Context) error {
 			return ctx.Err()
 		}
 	}
+}
+
+// handOver lends the cluster to whoever has come, unless somebody has it, and returns who has it then. It waits for a cluster that has come
+// back, which takes milliseconds, until it is as it was.
+func (l *lender) handOver(ctx context.Context, conn net.Conn, now *loan) (*loan, error) {
+	if now.isOut() {
+		fmt.Fprintln(conn, "busy")
+		conn.Close()
+		return now, nil
+	}
+	if now.back != nil {
+		if err := <-now.back; err != nil {
+			conn.Close()
+			return &loan{}, err
+		}
+	}
+	next := &loan{returned: make(chan struct{}), back: make(chan error, 1)}
+	go func() { next.back <- l.lend(ctx, conn, next.returned) }()
+	return next, nil
 }
 
 func (l *lender) accept(ctx context.Context, arrivals chan<- net.Conn) {

@@ -3,12 +3,11 @@ package cluster
 import (
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"sync"
 	"time"
 
-	"golang.org/x/term"
+	"github.com/operon-dev/operon/cmd/operon/cmdline"
 )
 
 // progress shows what a start waits for: on a terminal one line that is redrawn, elsewhere a line for each step.
@@ -21,8 +20,7 @@ type progress struct {
 
 // newProgress writes to out. Component messages on the same stream would tear a redrawn line, so redraw asks for a quiet stream.
 func newProgress(out io.Writer, began time.Time, quiet bool) *progress {
-	f, ok := out.(*os.File)
-	return &progress{out: out, began: began, redraw: quiet && ok && term.IsTerminal(int(f.Fd()))}
+	return &progress{out: out, began: began, redraw: quiet && cmdline.OnTerminal(out)}
 }
 
 func (p *progress) step(what string) {

@@ -110,22 +110,26 @@ func (d *Deployer) apply(ctx context.Context, s Set, objects []*unstructured.Uns
 	return d.awaitWorkloads(ctx, objects, options)
 }
 
-// known returns an error where objects hold a kind that neither the API server serves nor one of them defines.
+// known returns an error where objects hold a kind that neither the API server serves nor one of them defines, or lack the namespace that they
+// have to be in.
 func (d *Deployer) known(objects []*unstructured.Unstructured) error {
-	defined := map[schema.GroupKind]bool{}
+	defined := map[schema.GroupKind]string{} // their scopes
 	for _, object := range objects {
 		if rank(object) == rankDefinition {
-			defined[definedBy(object)] = true
+			defined[definedBy(object)], _, _ = unstructured.NestedString(object.Object, "spec", "scope")
 		}
 	}
-	var unknown []string
+	var unknown, homeless []string
 	without := ""
 	for _, object := range objects {
 		gvk := object.GroupVersionKind()
-		if defined[gvk.GroupKind()] {
+		if scope, ok := defined[gvk.GroupKind()]; ok {
+			if scope == "Namespaced" && object.GetNamespace() == "" {
+				homeless = append(homeless, describe(object))
+			}
 			continue
 		}
-		_, err := d.client.RESTMapper().RESTMapping(gvk.GroupKind(), gvk.Version)
+		mapping, err := d.client.RESTMapper().RESTMapping(gvk.GroupKind(), gvk.Version)
 		if meta.IsNoMatchError(err) {
 			unknown = append(unknown, fmt.Sprintf("%s (%s)", describe(object), object.GetAPIVersion()))
 			if gvk.Group == "cert-manager.io" {
@@ -133,11 +137,16 @@ func (d *Deployer) known(objects []*unstructured.Unstructured) error {
 			}
 		} else if err != nil {
 			return fmt.Errorf("what the API server serves: %w", err)
+		} else if mapping.Scope.Name() == meta.RESTScopeNameNamespace && object.GetNamespace() == "" {
+			homeless = append(homeless, describe(object))
 		}
 	}
 	if len(unknown) > 0 {
 		return fmt.Errorf("the cluster does not know the kind of %s: install what defines it there (cert-manager and the Prometheus operator are the usual ones), or take it out of the kustomization%s; nothing was applied",
 			strings.Join(unknown, ", "), without)
+	}
+	if len(homeless) > 0 {
+		return fmt.Errorf("%s: no namespace is given, and the kind needs one: set it in the manifest, or with namespace in the kustomization; nothing was applied", strings.Join(homeless, ", "))
 	}
 	return nil
 }
@@ -212,6 +221,9 @@ func refused(object *unstructured.Unstructured, err error) error {
 	}
 	if immutable(err) {
 		return fmt.Errorf("%s: %w: delete the object, and deploy again", describe(object), err)
+	}
+	if strings.HasSuffix(err.Error(), "field not declared in schema") {
+		return fmt.Errorf("%s: %w: take the field out of its manifest, or add it to the definition of its kind", describe(object), err)
 	}
 	return fmt.Errorf("%s: %w", describe(object), err)
 }

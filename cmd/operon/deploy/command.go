@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/operon-dev/operon/cmd/operon/cmdline"
 	"github.com/operon-dev/operon/cmd/operon/scaffold/project"
 )
 
@@ -99,12 +100,7 @@ func (v verb) command() *cobra.Command {
 	var f flags
 	cmd := &cobra.Command{
 		Use: v.use, Short: v.short, Long: v.long, Example: v.example,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return fmt.Errorf("operon %s takes no arguments, only flags: %q is not one", v.use, args[0])
-			}
-			return nil
-		},
+		Args: cmdline.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return v.run(cmd, &f) },
 	}
 	set := cmd.Flags()
@@ -113,7 +109,7 @@ func (v verb) command() *cobra.Command {
 	set.StringVar(&f.dir, "dir", "", "kustomize `directory` to take, relative to where you are (default: "+v.dir+" of the project)")
 	set.DurationVar(&f.timeout, "timeout", 3*time.Minute, "how long to wait in all")
 	set.BoolVar(&f.dryRun, "dry-run", false, "let the API server say what would change, and change nothing")
-	set.StringVarP(&f.output, "output", "o", "text", "text, or json for one array of all changes")
+	cmdline.AddOutput(set, &f.output, "one array of all changes")
 	if !v.remove {
 		set.BoolVar(&f.apply.NoPrune, "no-prune", false, "leave what the project no longer holds")
 	}
@@ -126,8 +122,8 @@ func (v verb) command() *cobra.Command {
 }
 
 func (v verb) run(cmd *cobra.Command, f *flags) error {
-	if f.output != "text" && f.output != "json" {
-		return fmt.Errorf("-o %s is not known: use text or json", f.output)
+	if err := cmdline.CheckOutput(f.output); err != nil {
+		return err
 	}
 	if f.timeout <= 0 {
 		return fmt.Errorf("--timeout %s: give a time to wait, for example 3m", f.timeout)
@@ -157,7 +153,7 @@ func (v verb) run(cmd *cobra.Command, f *flags) error {
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, f.timeout, fmt.Errorf("--timeout %s is over", f.timeout))
 	defer cancel()
-	report := NewReporter(cmd.OutOrStdout(), cmd.ErrOrStderr(), f.output == "json")
+	report := NewReporter(cmd.OutOrStdout(), cmd.ErrOrStderr(), f.output == cmdline.JSON)
 	deployer := NewDeployer(c, report, f.dryRun)
 	if v.remove {
 		err = deployer.Remove(ctx, set, objects)

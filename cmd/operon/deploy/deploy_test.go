@@ -331,6 +331,37 @@ func TestNothingIsAppliedWhenAKindIsUnknown(t *testing.T) {
 	}
 }
 
+func TestAFieldThatTheDefinitionDoesNotHaveIsNamedWithTheWayOut(t *testing.T) {
+	useCluster(t, cluster(t))
+	projectDir(t, "field", map[string]string{
+		"config/default/kustomization.yaml": kustomization("map.yaml"),
+		"config/default/map.yaml":           configMapYAML("default", "outdated") + "spec: {foo: bar}\n",
+	})
+	_, err := operon(t, "deploy")
+	if err == nil || !strings.Contains(err.Error(), "ConfigMap default/outdated: ") || !strings.Contains(err.Error(), ".spec: field not declared in schema: take the field out") {
+		t.Errorf("error %v does not name object and field, or the way out", err)
+	}
+}
+
+func TestNothingIsAppliedWhenANamespaceIsMissing(t *testing.T) {
+	c := useCluster(t, cluster(t))
+	projectDir(t, "homeless", map[string]string{
+		"config/default/kustomization.yaml": kustomization("crd.yaml", "object.yaml", "map.yaml"),
+		"config/default/crd.yaml":           crd("homeless.example.com", "tramps", "Tramp"),
+		"config/default/object.yaml":        "apiVersion: homeless.example.com/v1\nkind: Tramp\nmetadata: {name: t}\n",
+		"config/default/map.yaml":           "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: m}\n",
+	})
+	_, err := operon(t, "deploy")
+	for _, want := range []string{"ConfigMap m", "Tramp t", "no namespace is given", "with namespace in the kustomization"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v does not say %q", err, want)
+		}
+	}
+	if exists(t, c, "CustomResourceDefinition", "", "tramps.homeless.example.com") {
+		t.Error("the definition was created all the same")
+	}
+}
+
 func TestBadInputIsOneSentenceWithAWayOut(t *testing.T) {
 	none := filepath.Join(t.TempDir(), "none")
 	t.Setenv("KUBECONFIG", none)

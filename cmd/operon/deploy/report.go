@@ -4,14 +4,14 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
-	"golang.org/x/term"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/operon-dev/operon/cmd/operon/cmdline"
 )
 
 // A Result says what happened to an object.
@@ -73,8 +73,7 @@ type Reporter struct {
 // NewReporter writes a line for each change to out, or one JSON array of all of them on Close, and what is waited for to
 // progress: on a terminal as one line that is redrawn.
 func NewReporter(out, progress io.Writer, asJSON bool) *Reporter {
-	f, ok := progress.(*os.File)
-	return &Reporter{out: out, err: progress, json: asJSON, redraw: ok && term.IsTerminal(int(f.Fd())), changes: []Change{}}
+	return &Reporter{out: out, err: progress, json: asJSON, redraw: cmdline.OnTerminal(progress), changes: []Change{}}
 }
 
 // Change records c and prints it.

@@ -1,6 +1,7 @@
 package devloop
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -58,6 +59,9 @@ func (l *loop) renewBuilder() {
 	l.builder = l.newBuilder()
 }
 
+// peerMissing is what go says of code from a tutorial. Its own advice, go get, leads to a manager on two libraries.
+const peerMissing = "no required module provides package sigs.k8s.io/controller-runtime"
+
 // build compiles the manager and returns the digest of its binary.
 func (l *loop) build(ctx context.Context) (digest [sha256.Size]byte, err error) {
 	l.builder.Progress = l.Stderr
@@ -75,6 +79,9 @@ func (l *loop) build(ctx context.Context) (digest [sha256.Size]byte, err error) 
 	}
 	switch {
 	case errors.As(err, &mistake):
+		if bytes.Contains(mistake.Said, []byte(peerMissing)) {
+			l.say("there is code for controller-runtime: operon migrate makes it import Operon's library")
+		}
 		if l.manager.running() {
 			return digest, errors.New("the project does not compile, and the previous manager keeps running")
 		}

@@ -11,8 +11,8 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
+	"github.com/operon-dev/operon/cmd/operon/cmdline"
 	"github.com/operon-dev/operon/cmd/operon/scaffold/project"
 )
 
@@ -47,38 +47,14 @@ call them, they are off.`,
 			if dash := cmd.ArgsLenAtDash(); dash != 0 && len(args) > 0 {
 				return fmt.Errorf("operon run takes no arguments of its own: put those of the manager after --, as in operon run -- %s", args[0])
 			}
-			if o.WebhookPort < 1 || o.WebhookPort > 65535 {
-				return fmt.Errorf("--webhook-port %d: give a port between 1 and 65535", o.WebhookPort)
-			}
-			if o.Nodes < 0 {
-				return fmt.Errorf("--nodes %d: give a number that is not negative", o.Nodes)
-			}
-			if (o.Kubeconfig != "" || o.Context != "") && (o.DataDir != "" || cmd.Flags().Changed("nodes")) {
-				return errors.New("--data-dir and --nodes are for a control plane of run's own: leave them out with --kubeconfig and --context")
-			}
-			p, err := project.Find(".")
-			if err != nil {
+			if err := o.check(cmd.Flags().Changed("nodes")); err != nil {
 				return err
 			}
-			o.Root, o.Name, o.Args = p.Root(), p.ProjectName, args
-			if o.Name == "" {
-				o.Name = filepath.Base(o.Root)
-			}
-			if o.Package, err = p.ManagerPackage(); err != nil {
+			if err := o.find(); err != nil {
 				return err
 			}
-			if o.Operon, err = os.Executable(); err != nil {
-				return err
-			}
-			if o.DataDir != "" {
-				if o.DataDir, err = filepath.Abs(o.DataDir); err != nil {
-					return err
-				}
-			}
-			o.Stdout, o.Stderr = cmd.OutOrStdout(), cmd.ErrOrStderr()
-			if file, ok := o.Stdout.(*os.File); ok {
-				o.Colour = term.IsTerminal(int(file.Fd())) && os.Getenv("NO_COLOR") == ""
-			}
+			o.Args, o.Stdout, o.Stderr = args, cmd.OutOrStdout(), cmd.ErrOrStderr()
+			o.Colour = cmdline.Coloured(o.Stdout)
 			ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGINT, syscall.SIGTERM)
 			defer stop()
 			context.AfterFunc(ctx, stop) // a second Ctrl-C does not wait
@@ -94,4 +70,39 @@ call them, they are off.`,
 	f.BoolVar(&o.RawLogs, "raw-logs", false, "print the manager's log as it writes it (default: in a form for people)")
 	f.StringVar(&o.DataDir, "data-dir", "", "`directory` that keeps its own control plane's state from run to run")
 	return cmd
+}
+
+// check refuses flags that make no sense. nodes says that --nodes was given.
+func (o *Options) check(nodes bool) error {
+	switch {
+	case o.WebhookPort < 1 || o.WebhookPort > 65535:
+		return fmt.Errorf("--webhook-port %d: give a port between 1 and 65535", o.WebhookPort)
+	case o.Nodes < 0:
+		return fmt.Errorf("--nodes %d: give a number that is not negative", o.Nodes)
+	case (o.Kubeconfig != "" || o.Context != "") && (o.DataDir != "" || nodes):
+		return errors.New("--data-dir and --nodes are for a control plane of run's own: leave them out with --kubeconfig and --context")
+	}
+	return nil
+}
+
+// find fills in what follows from the project that the current directory is in, and from this binary.
+func (o *Options) find() error {
+	p, err := project.Find(".")
+	if err != nil {
+		return err
+	}
+	o.Root, o.Name = p.Root(), p.ProjectName
+	if o.Name == "" {
+		o.Name = filepath.Base(o.Root)
+	}
+	if o.Package, err = p.ManagerPackage(); err != nil {
+		return err
+	}
+	if o.Operon, err = os.Executable(); err != nil {
+		return err
+	}
+	if o.DataDir != "" {
+		o.DataDir, err = filepath.Abs(o.DataDir)
+	}
+	return err
 }

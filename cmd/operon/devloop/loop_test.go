@@ -215,6 +215,13 @@ func TestSavedFilesAreFollowedAndMistakesKeepTheManagerRunning(t *testing.T) {
 	}
 	said.await(t, "up to date")
 
+	write(t, root, "cmd/tutorial.go", "package main\n\nimport _ \"sigs.k8s.io/controller-runtime\"\n")
+	said.await(t, "operon migrate")
+	if err := os.Remove(filepath.Join(root, "cmd/tutorial.go")); err != nil {
+		t.Fatal(err)
+	}
+	said.await(t, "up to date")
+
 	write(t, root, "config/samples/thing.yaml", "apiVersion: loop.example.com/v1\nkind: Thing\nmetadata: {name: sample}\nspec: {size: 2}\n")
 	said.await(t, "configured  Thing default/sample")
 	write(t, root, "config/crd/thing.yaml", "not: a definition\n")

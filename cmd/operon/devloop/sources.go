@@ -148,16 +148,11 @@ func (w *watcher) next(ctx context.Context, s snapshot) (string, error) {
 			}
 			calm.Reset(quiet)
 		case event := <-w.notifier.Events:
-			if info, err := os.Stat(event.Name); err == nil && info.IsDir() {
-				if event.Has(fsnotify.Create) && !skip(info.Name()) {
-					if err := w.add(event.Name); err != nil {
-						return "", err
-					}
-					calm.Reset(quiet)
-				}
-				continue
+			matters, err := w.matters(event)
+			if err != nil {
+				return "", err
 			}
-			if isSource(event.Name) || event.Has(fsnotify.Remove|fsnotify.Rename) {
+			if matters {
 				calm.Reset(quiet)
 			}
 		case <-calm.C:
@@ -170,4 +165,15 @@ func (w *watcher) next(ctx context.Context, s snapshot) (string, error) {
 			}
 		}
 	}
+}
+
+// matters reports whether sources may differ after an event. A directory that is new is watched from then on.
+func (w *watcher) matters(event fsnotify.Event) (bool, error) {
+	if info, err := os.Stat(event.Name); err == nil && info.IsDir() {
+		if !event.Has(fsnotify.Create) || skip(info.Name()) {
+			return false, nil
+		}
+		return true, w.add(event.Name)
+	}
+	return isSource(event.Name) || event.Has(fsnotify.Remove|fsnotify.Rename), nil
 }

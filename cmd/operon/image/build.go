@@ -162,21 +162,6 @@ func (b *Build) WriteLayout(dir string) (err error) {
 	return os.Rename(next, dir)
 }
 
-// replaceable returns an error unless dir is not there, empty, or a layout.
-func replaceable(dir string) error {
-	entries, err := os.ReadDir(dir)
-	if errors.Is(err, fs.ErrNotExist) || err == nil && len(entries) == 0 {
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("%s is to become an OCI layout, a directory: name another directory with --layout: %w", dir, reason(err))
-	}
-	if _, err := layout.FromPath(dir); err != nil {
-		return fmt.Errorf("%s holds something that is no OCI layout: name another directory with --layout", dir)
-	}
-	return nil
-}
-
 // WriteTarball puts the build's only image into a file that docker load and its kin take.
 func (b *Build) WriteTarball(path string) (err error) {
 	if len(b.Images) != 1 {

@@ -13,8 +13,8 @@ import (
 
 	"github.com/google/go-containerregistry/pkg/name"
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
+	"github.com/operon-dev/operon/cmd/operon/cmdline"
 	"github.com/operon-dev/operon/cmd/operon/scaffold/project"
 )
 
@@ -47,9 +47,9 @@ operon push sends it to a registry.`,
   # For this machine's Docker
   operon build --image memcached-operator:dev --platform linux/amd64 --tarball operator.tar
   docker load < operator.tar`,
-		Args: noArguments("build"),
+		Args: cmdline.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := checkOutput(output); err != nil {
+			if err := cmdline.CheckOutput(output); err != nil {
 				return err
 			}
 			o, err := options(reference, platforms, base, pkg, labels)
@@ -89,7 +89,7 @@ operon push sends it to a registry.`,
 	f.StringVar(&layout, "layout", "", "`directory` of the OCI layout (default: "+layoutDir+" of the project)")
 	f.StringVar(&tarball, "tarball", "", "write a `file` for docker load as well; with one platform only")
 	f.BoolVar(&push, "push", false, "push the image when it is built")
-	addOutput(f, &output)
+	cmdline.AddOutput(f, &output, "one object with the names and digests")
 	return cmd
 }
 
@@ -108,9 +108,9 @@ Credentials are those of docker login and podman login, their credential helpers
 
   # Under another
   operon push --image registry.example.com/memcached-operator:v1.2.0`,
-		Args: noArguments("push"),
+		Args: cmdline.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := checkOutput(output); err != nil {
+			if err := cmdline.CheckOutput(output); err != nil {
 				return err
 			}
 			var to name.Reference
@@ -139,21 +139,8 @@ Credentials are those of docker login and podman login, their credential helpers
 	f := cmd.Flags()
 	f.StringVar(&reference, "image", "", "`name` to push under (default: the one that it was built with)")
 	f.StringVar(&layout, "layout", "", "`directory` of the OCI layout (default: "+layoutDir+" of the project)")
-	addOutput(f, &output)
+	cmdline.AddOutput(f, &output, "one object with the names and digests")
 	return cmd
-}
-
-func addOutput(f *pflag.FlagSet, output *string) {
-	f.StringVarP(output, "output", "o", "text", "text, or json for one object with the names and digests")
-}
-
-func noArguments(verb string) cobra.PositionalArgs {
-	return func(_ *cobra.Command, args []string) error {
-		if len(args) > 0 {
-			return fmt.Errorf("operon %s takes no arguments, only flags: %q is not one", verb, args[0])
-		}
-		return nil
-	}
 }
 
 func options(reference, platforms, base, pkg string, labels map[string]string) (o Options, err error) {
@@ -233,42 +220,6 @@ func build(ctx context.Context, o Options, layout, tarball string) (r Report, er
 	r, err = newReport(o.Reference, b.Index, layout)
 	r.Tarball = tarball
 	return r, err
-}
-
-// makeable returns an error unless a directory can be made at path.
-func makeable(path string) error {
-	parent := filepath.Dir(path)
-	err := os.MkdirAll(parent, 0o777)
-	if err == nil {
-		var scratch string
-		if scratch, err = os.MkdirTemp(parent, "."+filepath.Base(path)+"-"); err == nil {
-			err = os.Remove(scratch)
-		}
-	}
-	if err != nil {
-		return fmt.Errorf("the image cannot be written to %s: make that possible, or name another directory with --layout: %w", path, reason(err))
-	}
-	return nil
-}
-
-// writable returns an error unless a file can be made at path.
-func writable(path string) error {
-	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		return fmt.Errorf("%s is to become a file, but it is a directory: name a file in it with --tarball", path)
-	}
-	scratch, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-")
-	if err != nil {
-		return fmt.Errorf("tarball %s cannot be written: make its directory, or name another: %w", path, reason(err))
-	}
-	return errors.Join(scratch.Close(), os.Remove(scratch.Name()))
-}
-
-// reason is what is wrong, without the name of a file that nobody knows.
-func reason(err error) error {
-	if path := (*os.PathError)(nil); errors.As(err, &path) {
-		return path.Err
-	}
-	return err
 }
 
 func pushed(ctx context.Context, cmd *cobra.Command, layout string, to name.Reference) (Report, error) {

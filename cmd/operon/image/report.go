@@ -7,6 +7,8 @@ import (
 
 	"github.com/google/go-containerregistry/pkg/name"
 	v1 "github.com/google/go-containerregistry/pkg/v1"
+
+	"github.com/operon-dev/operon/cmd/operon/cmdline"
 )
 
 // A Report is what -o json prints of an image.
@@ -46,7 +48,7 @@ func newReport(to name.Reference, index v1.ImageIndex, layout string) (Report, e
 // print prints the report as JSON, or as the one line that people and simple scripts want: what was pushed by its digest, what was built
 // with its tag as well.
 func (r Report) print(w io.Writer, output string) error {
-	if output == "json" {
+	if output == cmdline.JSON {
 		encoder := json.NewEncoder(w)
 		encoder.SetIndent("", "  ")
 		return encoder.Encode(r)
@@ -57,11 +59,4 @@ func (r Report) print(w io.Writer, output string) error {
 	}
 	_, err := fmt.Fprintln(w, line)
 	return err
-}
-
-func checkOutput(output string) error {
-	if output != "text" && output != "json" {
-		return fmt.Errorf("-o %s is not known: use text or json", output)
-	}
-	return nil
 }

@@ -45,7 +45,7 @@ func TestOnATerminalCreateAPIAsksForWhatNoFlagSays(t *testing.T) {
 		{"a flag", "n\n", apiOptions{resource: choice{true, true}}, "Create Controller [y/n]\n", []string{"api/v1/redis_types.go"}, ""},
 		{"neither", "n\nn\n", apiOptions{}, "Create Resource [y/n]\nCreate Controller [y/n]\n", nil, "there is nothing to create"},
 		{"no answer", "", apiOptions{}, "Create Resource [y/n]\n", nil, "no answer: give one with a flag"},
-		{"an image", "", apiOptions{image: image{Name: "redis:8"}, resource: choice{true, true}}, "", []string{"api/v1/redis_types.go", "internal/controller/redis_controller.go"}, ""},
+		{"nothing of an image", "", apiOptions{image: image{Name: "redis:8"}}, "", []string{"api/v1/redis_types.go", "internal/controller/redis_controller.go"}, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			tt.opts.gvk, tt.opts.namespaced = gvk{"cache", "v1", "Redis"}, true

@@ -116,15 +116,16 @@ func (o apiOptions) check() error {
 
 // parts decides what to make, and asks where flags and the project leave it open.
 func (o apiOptions) parts(p *project.Project, ask review.Asker) (types, controller bool, err error) {
+	// An image is run by a controller that is written with its types.
+	if o.image.Name != "" {
+		return true, true, nil
+	}
 	there := p.Resource(o.group, o.version, o.kind)
 	// There is nothing to ask where the types are there already, or somebody else's.
 	if o.external.path == "" && (there == nil || o.resource.set || there.API != nil && o.force) {
 		if types, err = o.resource.decide(ask, "Create Resource [y/n]", true); err != nil {
 			return false, false, err
 		}
-	}
-	if o.image.Name != "" {
-		return true, true, nil
 	}
 	// One controller is enough for all versions of a kind.
 	usual := !slices.ContainsFunc(p.Versions(o.group, o.kind), func(r *project.Resource) bool {

@@ -117,21 +117,8 @@ func initProject(dir string, opts initOptions) (*fileset.Set, *project.Project, 
 		LeaderElectionID: leaderElectionID(p), License: opts.license, Owner: opts.owner, Year: time.Now().Year(),
 		Go: "1.26", Replace: from.Dir != "", templates: opts.templates,
 	}
-	if opts.header != "" {
-		year := strings.ReplaceAll(opts.header, "YEAR", fmt.Sprint(data.Year))
-		data.Header, data.Boilerplate = strings.TrimSpace(year)+"\n\n", layout.Boilerplate
-		if err := set.Create(layout.Boilerplate, opts.header); err != nil {
-			return nil, nil, err
-		}
-	} else if opts.license != "none" {
-		header, err := opts.templates.Render("init/boilerplate.go.txt", data)
-		if err != nil {
-			return nil, nil, err
-		}
-		data.Header, data.Boilerplate = header+"\n", layout.Boilerplate
-		if err := set.Create(layout.Boilerplate, header); err != nil {
-			return nil, nil, err
-		}
+	if err := planHeader(set, opts, &data); err != nil {
+		return nil, nil, err
 	}
 	for _, file := range initFiles {
 		if slices.Contains(keptFiles, file.path) && set.Exists(file.path) {
@@ -149,6 +136,25 @@ func initProject(dir string, opts initOptions) (*fileset.Set, *project.Project, 
 		return nil, nil, err
 	}
 	return set, p, nil
+}
+
+// planHeader plans the boilerplate, if there is to be one, and has the templates begin Go files with it.
+func planHeader(set *fileset.Set, opts initOptions, data *initData) error {
+	boilerplate := opts.header
+	switch {
+	case opts.header != "":
+		data.Header = strings.TrimSpace(strings.ReplaceAll(opts.header, "YEAR", fmt.Sprint(data.Year))) + "\n\n"
+	case opts.license != "none":
+		var err error
+		if boilerplate, err = opts.templates.Render("init/boilerplate.go.txt", *data); err != nil {
+			return err
+		}
+		data.Header = boilerplate + "\n"
+	default:
+		return nil
+	}
+	data.Boilerplate = layout.Boilerplate
+	return set.Create(layout.Boilerplate, boilerplate)
 }
 
 func originOf(source string) (origin.Origin, error) {

@@ -63,51 +63,20 @@ func watchOverrun(ctx context.Context, logger logr.Logger) (stop func()) {
 }
 
 func readReview(r *http.Request) (*admissionv1.AdmissionReview, schema.GroupVersionKind, error) {
-	body, err := payload.Read(r, maxRequestSize)
-	if err == nil {
-		err = payload.CheckContentType(r)
-	}
-	if err != nil {
-		return nil, schema.GroupVersionKind{}, err
-	}
 	review := &admissionv1.AdmissionReview{}
-	kind, err := payload.Decode(body, review, reviewKind, "v1beta1")
-	switch {
-	case err != nil:
-		return nil, schema.GroupVersionKind{}, undecodable{err}
-	case review.Request == nil:
-		return nil, schema.GroupVersionKind{}, undecodable{errNoQuestion}
+	kind, err := payload.ReadReview(r, maxRequestSize, review, reviewKind, "v1beta1")
+	if err == nil && review.Request == nil {
+		err = payload.UndecodableError{Err: errNoQuestion}
 	}
-	return review, kind, nil
+	return review, kind, err
 }
-
-// undecodable is the error of a body that is no AdmissionReview.
-type undecodable struct{ error }
-
-// Unwrap makes the reason known to errors.Is.
-func (e undecodable) Unwrap() error { return e.error }
 
 // refuse answers what was no question.
 func (wh *Webhook) refuse(w http.ResponseWriter, err error) {
-	var (
-		logger      = wh.logger(nil)
-		code        = int32(http.StatusBadRequest)
-		tooLarge    payload.TooLargeError
-		contentType payload.ContentTypeError
-		garbage     undecodable
-	)
-	switch {
-	case errors.As(err, &tooLarge):
+	wh.logger(nil).Error(err, payload.Complaint(err))
+	code := int32(http.StatusBadRequest)
+	if tooLarge := (payload.TooLargeError{}); errors.As(err, &tooLarge) {
 		code = http.StatusRequestEntityTooLarge
-		logger.Error(err, "Request is too large")
-	case errors.As(err, &contentType):
-		logger.Error(err, "Request does not say that it is JSON")
-	case errors.Is(err, payload.ErrEmpty):
-		logger.Error(err, "Request has no body")
-	case errors.As(err, &garbage):
-		logger.Error(err, "Request cannot be decoded")
-	default:
-		logger.Error(err, "Request cannot be read")
 	}
 	// The kind stays empty: which one the asker would understand is not known.
 	wh.answer(w, metav1.TypeMeta{}, Errored(code, err))

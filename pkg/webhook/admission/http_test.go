@@ -73,6 +73,9 @@ func TestTheAnswerIsInTheVersionOfTheQuestion(t *testing.T) {
 	h, _ := standalone(t, &admission.Webhook{Handler: allow})
 	for question, want := range map[string]string{
 		`{"request":{"uid":"1"}}`: "admission.k8s.io/v1",
+		// As tests of webhooks write it who fill in a review by hand.
+		`{"kind":"AdmissionReview","request":{"uid":"1"}}`:                                         "admission.k8s.io/v1",
+		`{"apiVersion":"admission.k8s.io/v1beta1","request":{"uid":"1"}}`:                          "admission.k8s.io/v1beta1",
 		`{"kind":"AdmissionReview","apiVersion":"admission.k8s.io/v1","request":{"uid":"1"}}`:      "admission.k8s.io/v1",
 		`{"kind":"AdmissionReview","apiVersion":"admission.k8s.io/v1beta1","request":{"uid":"1"}}`: "admission.k8s.io/v1beta1",
 	} {

@@ -11,7 +11,6 @@ import (
 	"github.com/go-logr/logr"
 	authenticationv1 "k8s.io/api/authentication/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/klog/v2"
 
 	"github.com/operon-dev/operon/pkg/log"
@@ -53,12 +52,12 @@ func (wh *Webhook) Handle(ctx context.Context, req Request) Response {
 // ServeHTTP implements http.Handler. Whatever is asked, the answer is a
 // TokenReview with HTTP status 200: the API server reads nothing from others.
 func (wh *Webhook) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	review, kind, err := readReview(r)
+	var req Request
+	kind, err := payload.ReadReview(r, maxRequestSize, &req.TokenReview, reviewKind, "v1beta1")
 	if err != nil {
 		refuse(w, err)
 		return
 	}
-	req := Request{TokenReview: *review}
 	logger := logger(&req)
 	logger.V(5).Info("Request received")
 	if req.Spec.Token == "" {
@@ -87,48 +86,9 @@ func (wh *Webhook) handle(ctx context.Context, logger logr.Logger, req Request) 
 	return wh.Handle(ctx, req)
 }
 
-func readReview(r *http.Request) (*authenticationv1.TokenReview, schema.GroupVersionKind, error) {
-	body, err := payload.Read(r, maxRequestSize)
-	if err == nil {
-		err = payload.CheckContentType(r)
-	}
-	if err != nil {
-		return nil, schema.GroupVersionKind{}, err
-	}
-	review := &authenticationv1.TokenReview{}
-	kind, err := payload.Decode(body, review, reviewKind, "v1beta1")
-	if err != nil {
-		return nil, schema.GroupVersionKind{}, undecodable{err}
-	}
-	return review, kind, nil
-}
-
-// undecodable is the error of a body that is no TokenReview.
-type undecodable struct{ error }
-
-// Unwrap makes the reason known to errors.Is.
-func (e undecodable) Unwrap() error { return e.error }
-
 // refuse answers what was no question.
 func refuse(w http.ResponseWriter, err error) {
-	var (
-		logger      = logger(nil)
-		tooLarge    payload.TooLargeError
-		contentType payload.ContentTypeError
-		garbage     undecodable
-	)
-	switch {
-	case errors.As(err, &tooLarge):
-		logger.Error(err, "Request is too large")
-	case errors.As(err, &contentType):
-		logger.Error(err, "Request does not say that it is JSON")
-	case errors.Is(err, payload.ErrEmpty):
-		logger.Error(err, "Request has no body")
-	case errors.As(err, &garbage):
-		logger.Error(err, "Request cannot be decoded")
-	default:
-		logger.Error(err, "Request cannot be read")
-	}
+	logger(nil).Error(err, payload.Complaint(err))
 	// The kind stays empty: which one the asker would understand is not known.
 	answer(w, metav1.TypeMeta{}, Errored(err))
 }

@@ -7,7 +7,6 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"sync"
 	"syscall"
@@ -80,7 +79,31 @@ func Start(ctx context.Context, cfg Config) (*Server, error) {
 	if err := s.prepareSocket(); err != nil {
 		return nil, err
 	}
+	var err error
+	if s.etcd, err = s.open(s.configuration(cfg)); err != nil {
+		s.removeSocket()
+		return nil, s.startError(err)
+	}
+	select {
+	case <-s.etcd.Server.ReadyNotify():
+		return s, nil
+	case <-s.fatal.done:
+		s.removeSocket()
+		return nil, s.startError(errors.New(s.fatal.message()))
+	case <-time.After(electionTimeout):
+		s.Stop()
+		return nil, &CorruptError{Dir: cfg.Dir, Reason: "its log is incomplete"}
+	case err := <-s.etcd.Err():
+		s.Stop()
+		return nil, s.startError(err)
+	case <-ctx.Done():
+		s.Stop()
+		return nil, ctx.Err()
+	}
+}
 
+// configuration is that of a member which is alone.
+func (s *Server) configuration(cfg Config) *embed.Config {
 	ec := embed.NewConfig()
 	ec.Name = "operon"
 	ec.Dir = cfg.Dir
@@ -103,50 +126,31 @@ func Start(ctx context.Context, cfg Config) (*Server, error) {
 	if logger == nil {
 		logger = zap.New(zapcore.NewNopCore())
 	}
-	// etcd ends the process on damage, by Fatal and by Panic, from goroutines of its own; the hook turns both into errors.
-	logger = logger.WithOptions(zap.WithFatalHook(s.fatal), zap.WithPanicHook(s.fatal), zap.WrapCore(s.fatal.wrap))
-	ec.ZapLoggerBuilder = embed.NewZapLoggerBuilder(logger)
+	ec.ZapLoggerBuilder = embed.NewZapLoggerBuilder(s.fatal.hookInto(logger))
+	return ec
+}
 
+// open has etcd open its files. It does not wait for etcd where that has given up.
+func (s *Server) open(ec *embed.Config) (*embed.Etcd, error) {
 	type result struct {
 		etcd *embed.Etcd
 		err  error
 	}
-	started := make(chan result, 1)
+	opened := make(chan result, 1)
 	go func() {
 		defer func() {
 			if p := recover(); p != nil {
-				started <- result{err: fmt.Errorf("%v", p)}
+				opened <- result{err: fmt.Errorf("%v", p)}
 			}
 		}()
 		e, err := embed.StartEtcd(ec)
-		started <- result{e, err}
+		opened <- result{e, err}
 	}()
 	select {
-	case r := <-started:
-		if r.err != nil {
-			s.removeSocket()
-			return nil, s.startError(r.err)
-		}
-		s.etcd = r.etcd
+	case r := <-opened:
+		return r.etcd, r.err
 	case <-s.fatal.done:
-		s.removeSocket()
-		return nil, s.startError(errors.New(s.fatal.message()))
-	}
-	select {
-	case <-s.etcd.Server.ReadyNotify():
-		return s, nil
-	case <-s.fatal.done:
-		s.removeSocket()
-		return nil, s.startError(errors.New(s.fatal.message()))
-	case <-time.After(electionTimeout):
-		s.Stop()
-		return nil, &CorruptError{Dir: cfg.Dir, Reason: "its log is incomplete"}
-	case err := <-s.etcd.Err():
-		s.Stop()
-		return nil, s.startError(err)
-	case <-ctx.Done():
-		s.Stop()
-		return nil, ctx.Err()
+		return nil, errors.New(s.fatal.message())
 	}
 }
 
@@ -258,61 +262,4 @@ func (s *Server) removeSocket() {
 	if s.handle != nil {
 		s.handle.Close()
 	}
-}
-
-// fatalHook keeps the first message that was meant to end the process, and ends the goroutine instead.
-type fatalHook struct {
-	once sync.Once
-	done chan struct{}
-	mu   sync.Mutex
-	text string
-}
-
-func newFatalHook() *fatalHook { return &fatalHook{done: make(chan struct{})} }
-
-func (h *fatalHook) OnWrite(entry *zapcore.CheckedEntry, fields []zapcore.Field) {
-	h.once.Do(func() {
-		text := entry.Message
-		for _, f := range fields {
-			if err, ok := f.Interface.(error); ok && f.Type == zapcore.ErrorType {
-				text += ": " + err.Error()
-			}
-		}
-		h.mu.Lock()
-		h.text = text
-		h.mu.Unlock()
-		close(h.done)
-	})
-	runtime.Goexit()
-}
-
-func (h *fatalHook) message() string {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.text
-}
-
-// wrap makes the core accept panics and fatal errors whatever its level: a hook is only asked about accepted entries.
-func (h *fatalHook) wrap(core zapcore.Core) zapcore.Core { return severeCore{core} }
-
-type severeCore struct{ zapcore.Core }
-
-func (c severeCore) With(fields []zapcore.Field) zapcore.Core { return severeCore{c.Core.With(fields)} }
-
-func (c severeCore) Enabled(level zapcore.Level) bool {
-	return level >= zapcore.PanicLevel || c.Core.Enabled(level)
-}
-
-func (c severeCore) Check(entry zapcore.Entry, ce *zapcore.CheckedEntry) *zapcore.CheckedEntry {
-	if entry.Level >= zapcore.PanicLevel {
-		return ce.AddCore(entry, c)
-	}
-	return c.Core.Check(entry, ce)
-}
-
-func (c severeCore) Write(entry zapcore.Entry, fields []zapcore.Field) error {
-	if !c.Core.Enabled(entry.Level) {
-		return nil
-	}
-	return c.Core.Write(entry, fields)
 }

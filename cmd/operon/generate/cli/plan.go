@@ -59,10 +59,8 @@ func (g *grammar) plan(args []string) (*plan, error) {
 		case []string:
 			p.paths = append(p.paths, v...)
 		case generate.Generator:
-			for _, s := range p.steps {
-				if s.name == d.Name {
-					return nil, fmt.Errorf("%s: the generator %s is there already: give it all its options at once", arg, d.Name)
-				}
+			if slices.ContainsFunc(p.steps, func(s step) bool { return s.name == d.Name }) {
+				return nil, fmt.Errorf("%s: the generator %s is there already: give it all its options at once", arg, d.Name)
 			}
 			p.steps = append(p.steps, step{name: d.Name, generator: v})
 		case rule:
@@ -77,13 +75,11 @@ func (g *grammar) plan(args []string) (*plan, error) {
 		return nil, fmt.Errorf("no generator: \"object paths=./...\" would be one, and the others are %s", strings.Join(g.names(), ", "))
 	}
 	for i, s := range p.steps {
-		switch {
-		case own[s.name] != nil:
-			p.steps[i].rule = own[s.name]
-		case common != nil:
-			p.steps[i].rule = common
-		default:
-			p.steps[i].rule = artifacts{Config: "config/" + s.name}
+		p.steps[i].rule = artifacts{Config: "config/" + s.name}
+		for _, given := range []rule{common, own[s.name]} {
+			if given != nil {
+				p.steps[i].rule = given
+			}
 		}
 		delete(own, s.name)
 	}

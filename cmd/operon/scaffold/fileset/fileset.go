@@ -16,6 +16,7 @@ import (
 // An Op is what happens to a file.
 type Op string
 
+// What happens to a file, in the words that verbs print.
 const (
 	Created Op = "create"
 	Changed Op = "change"

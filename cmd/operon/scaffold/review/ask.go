@@ -5,11 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
+
+	"github.com/operon-dev/operon/cmd/operon/cmdline"
 )
 
 // An Asker puts a question to the person at the terminal.
@@ -17,11 +17,19 @@ type Asker func(question string) (bool, error)
 
 // AskerOf returns what asks the person at the terminal, or nil where there is no terminal.
 func AskerOf(cmd *cobra.Command) Asker {
-	in, ok := cmd.InOrStdin().(*os.File)
-	if !ok || !term.IsTerminal(int(in.Fd())) {
+	if !cmdline.OnTerminal(cmd.InOrStdin()) {
 		return nil
 	}
-	return NewAsker(in, cmd.OutOrStdout())
+	return NewAsker(cmd.InOrStdin(), cmd.OutOrStdout())
+}
+
+// Confirm asks the person at the terminal whether to go on. That there is no terminal is an error.
+func Confirm(cmd *cobra.Command, question string) (bool, error) {
+	ask := AskerOf(cmd)
+	if ask == nil {
+		return false, errors.New("nothing is changed yet: say --yes to go on")
+	}
+	return ask(question)
 }
 
 // NewAsker asks until the answer is y or n. That there is no answer is an error.

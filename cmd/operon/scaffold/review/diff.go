@@ -3,12 +3,10 @@ package review
 import (
 	"fmt"
 	"io"
-	"os"
 	"path"
 	"strings"
 
 	"github.com/aymanbagabas/go-udiff"
-	"golang.org/x/term"
 
 	"github.com/operon-dev/operon/cmd/operon/scaffold/fileset"
 )
@@ -21,12 +19,6 @@ const (
 	green = "\x1b[32m"
 	cyan  = "\x1b[36m"
 )
-
-// Coloured reports whether what is written to w is seen in colours: w is a terminal, and NO_COLOR is not set.
-func Coloured(w io.Writer) bool {
-	file, ok := w.(*os.File)
-	return ok && term.IsTerminal(int(file.Fd())) && os.Getenv("NO_COLOR") == ""
-}
 
 // Diff writes a plan as unified diffs, one for each file that changes. Of go.sum it says only how much.
 func Diff(w io.Writer, set *fileset.Set, coloured bool) error {

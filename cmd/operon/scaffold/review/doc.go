@@ -1,4 +1,5 @@
-// Package review puts a plan of changes before a person: [Diff] shows it, an [Asker] asks whether to go on.
+// Package review puts a plan of changes before a person: [Diff] shows it, [Confirm] asks whether to go on. An [Asker] is who puts questions, where
+// there is a terminal.
 //
 // # What is not guaranteed
 //

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/operon-dev/operon/cmd/operon/cmdline"
 	"github.com/operon-dev/operon/cmd/operon/scaffold/fileset"
 	"github.com/operon-dev/operon/cmd/operon/scaffold/project"
 	"github.com/operon-dev/operon/cmd/operon/scaffold/review"
@@ -45,12 +46,7 @@ func newCommand(opts Options) *cobra.Command {
 		Short:   "Carry a newer scaffold into the project",
 		Long:    long,
 		Example: examples,
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return fmt.Errorf("%s takes no arguments, only flags: %q is not one", cmd.CommandPath(), args[0])
-			}
-			return nil
-		},
+		Args:    cmdline.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			p, err := project.Find(".")
 			if err != nil {
@@ -76,7 +72,7 @@ func carryOut(cmd *cobra.Command, plan *Plan, dryRun bool) error {
 	out := cmd.OutOrStdout()
 	changes := plan.Set.Changes()
 	if dryRun {
-		if err := review.Diff(out, plan.Set, review.Coloured(out)); err != nil {
+		if err := review.Diff(out, plan.Set, cmdline.Coloured(out)); err != nil {
 			return err
 		}
 	} else if err := plan.Set.Commit(); err != nil {

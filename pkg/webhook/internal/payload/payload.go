@@ -28,6 +28,7 @@ type TooLargeError struct {
 	Limit int64
 }
 
+// Error implements error.
 func (e TooLargeError) Error() string {
 	return fmt.Sprintf("the request is too large: its body must be shorter than %d bytes", e.Limit)
 }
@@ -37,8 +38,57 @@ type ContentTypeError struct {
 	ContentType string
 }
 
+// Error implements error.
 func (e ContentTypeError) Error() string {
 	return fmt.Sprintf("the content type is %q, must be application/json", e.ContentType)
+}
+
+// UndecodableError says that the body was JSON, perhaps, but no review as it was expected.
+type UndecodableError struct {
+	Err error
+}
+
+// Error implements error.
+func (e UndecodableError) Error() string { return e.Err.Error() }
+
+// Unwrap makes the reason known to errors.Is.
+func (e UndecodableError) Unwrap() error { return e.Err }
+
+// Complaint is what a log says of an error that ReadReview returned.
+func Complaint(err error) string {
+	var (
+		tooLarge    TooLargeError
+		contentType ContentTypeError
+		undecodable UndecodableError
+	)
+	switch {
+	case errors.As(err, &tooLarge):
+		return "Request is too large"
+	case errors.As(err, &contentType):
+		return "Request does not say that it is JSON"
+	case errors.Is(err, ErrEmpty):
+		return "Request has no body"
+	case errors.As(err, &undecodable):
+		return "Request cannot be decoded"
+	}
+	return "Request cannot be read"
+}
+
+// ReadReview reads the review that is a request's body, as Read, CheckContentType and Decode do one after the other. Its errors are of the types above,
+// but for those of the connection.
+func ReadReview(r *http.Request, limit int64, into runtime.Object, preferred schema.GroupVersionKind, versions ...string) (schema.GroupVersionKind, error) {
+	body, err := Read(r, limit)
+	if err == nil {
+		err = CheckContentType(r)
+	}
+	if err != nil {
+		return schema.GroupVersionKind{}, err
+	}
+	kind, err := Decode(body, into, preferred, versions...)
+	if err != nil {
+		return schema.GroupVersionKind{}, UndecodableError{Err: err}
+	}
+	return kind, nil
 }
 
 // Read returns the body of a request, which must be shorter than limit.
@@ -72,8 +122,8 @@ func CheckContentType(r *http.Request) error {
 }
 
 // Decode decodes a review into an object, and returns the kind and version it
-// was sent as. One that says neither is of the version that is preferred. Of all others only those are accepted that
-// group and kind, and one of the versions, describe.
+// was sent as. What it leaves unsaid, kind or version or both, is as preferred: that is how the codecs of Kubernetes complete what they decode.
+// Of all others only those are accepted that group and kind, and one of the versions, describe.
 func Decode(body []byte, into runtime.Object, preferred schema.GroupVersionKind, versions ...string) (schema.GroupVersionKind, error) {
 	if len(bytes.TrimSpace(body)) == 0 {
 		return schema.GroupVersionKind{}, ErrEmpty
@@ -87,8 +137,11 @@ func Decode(body []byte, into runtime.Object, preferred schema.GroupVersionKind,
 		return schema.GroupVersionKind{}, err
 	}
 	gvk := into.GetObjectKind().GroupVersionKind()
-	if gvk.Empty() {
-		return preferred, nil
+	if gvk.Kind == "" {
+		gvk.Kind = preferred.Kind
+	}
+	if gvk.GroupVersion().Empty() {
+		gvk.Group, gvk.Version = preferred.Group, preferred.Version
 	}
 	for _, version := range append(versions, preferred.Version) {
 		if gvk == preferred.GroupKind().WithVersion(version) {

@@ -1,4 +1,4 @@
-package main
+package report
 
 import (
 	"image/color"
@@ -33,13 +33,13 @@ var (
 	peerColor = color.RGBA{R: 0xb0, G: 0x3a, B: 0x2e, A: 0xff}
 )
 
-// writePlot draws, as SVG, time and memory against the number of objects. Both axes are logarithmic.
-func (r report) writePlot(w io.Writer) error {
-	times, err := r.panel("time of a read", "µs", nanoseconds, 1e-3, plottedTimes)
+// WritePlot draws, as SVG, time and memory against the number of objects. Both axes are logarithmic.
+func (r Report) WritePlot(w io.Writer) error {
+	times, err := r.panel("time of a read", "µs", Nanoseconds, 1e-3, plottedTimes)
 	if err != nil {
 		return err
 	}
-	memory, err := r.panel("memory", "MB", bytesOf, 1e-6, plottedMemory)
+	memory, err := r.panel("memory", "MB", Bytes, 1e-6, plottedMemory)
 	if err != nil {
 		return err
 	}
@@ -55,7 +55,7 @@ func (r report) writePlot(w io.Writer) error {
 }
 
 // panel plots measures that are in a unit, scaled to what the axis is labelled with.
-func (r report) panel(title, label string, in unit, scale float64, measures []plotted) (*plot.Plot, error) {
+func (r Report) panel(title, label string, in Unit, scale float64, measures []plotted) (*plot.Plot, error) {
 	p := plot.New()
 	p.Title.Text = title
 	p.X.Label.Text, p.Y.Label.Text = "cached Pods", label
@@ -63,7 +63,7 @@ func (r report) panel(title, label string, in unit, scale float64, measures []pl
 	p.Add(plotter.NewGrid())
 	drawn := false
 	for i, m := range measures {
-		for _, g := range r.Growth {
+		for _, g := range r.growth {
 			if g.Name != m.name || g.Peer != m.peer || g.Unit != in || g.OurExponent == nil || g.TheirExponent == nil {
 				continue
 			}

@@ -1,4 +1,4 @@
-package main
+package served
 
 // controllerFields and kubeletFields are the fields that the two writers of a
 // pod own, in the form that an API server records.

@@ -1,4 +1,4 @@
-package main
+package report
 
 import (
 	"fmt"
@@ -48,7 +48,7 @@ func (r result) rounds() string {
 	return fmt.Sprint(r.Rounds)
 }
 
-func (t target) show(u unit) string {
+func (t Target) show(u Unit) string {
 	relation, bound := "≤ ", format(t.Bound, u)
 	if t.Least {
 		relation = "≥ "
@@ -59,7 +59,7 @@ func (t target) show(u unit) string {
 	return relation + bound
 }
 
-func spread(s summary, u unit, rounds int) string {
+func spread(s summary, u Unit, rounds int) string {
 	if rounds < 2 {
 		return "-"
 	}
@@ -67,11 +67,11 @@ func spread(s summary, u unit, rounds int) string {
 }
 
 // format shows a value with three figures or so, in a unit that suits its size.
-func format(value float64, u unit) string {
+func format(value float64, u Unit) string {
 	switch {
-	case u == nanoseconds:
+	case u == Nanoseconds:
 		return scaled(value, "ns", "µs", "ms", "s")
-	case u == bytesOf:
+	case u == Bytes:
 		return scaled(value, "B", "kB", "MB", "GB")
 	case value >= 100:
 		return fmt.Sprintf("%.0f %s", value, u)
@@ -121,10 +121,10 @@ func (g growth) cells() []string {
 }
 
 // sections are the rows by group, in their order.
-func (r report) sections() [][]result {
+func (r Report) sections() [][]result {
 	var all [][]result
-	for i, row := range r.Rows {
-		if i == 0 || row.Group != r.Rows[i-1].Group {
+	for i, row := range r.rows {
+		if i == 0 || row.Group != r.rows[i-1].Group {
 			all = append(all, nil)
 		}
 		last := len(all) - 1
@@ -134,9 +134,9 @@ func (r report) sections() [][]result {
 }
 
 // shownGrowth leaves out what hardly differs from run to run, or does not grow: results.json has it all.
-func (r report) shownGrowth() []growth {
+func (r Report) shownGrowth() []growth {
 	var shown []growth
-	for _, g := range r.Growth {
+	for _, g := range r.growth {
 		if g.OurExponent != nil && g.TheirExponent != nil {
 			shown = append(shown, g)
 		}
@@ -144,8 +144,8 @@ func (r report) shownGrowth() []growth {
 	return shown
 }
 
-// writeText writes the tables for a terminal; the last line is the verdict.
-func (r report) writeText(w io.Writer) error {
+// WriteText writes the tables for a terminal; the last line is the verdict.
+func (r Report) WriteText(w io.Writer) error {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, strings.Join(columns, "\t"))
 	for _, rows := range r.sections() {
@@ -164,15 +164,15 @@ func (r report) writeText(w io.Writer) error {
 	if err := table.Flush(); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(w, "\n%s; took %s\n%s\n", r.Machine, r.Took, r.verdict())
+	_, err := fmt.Fprintf(w, "\n%s; took %s\n%s\n", r.machine, r.took, r.verdict())
 	return err
 }
 
-// writeMarkdown writes the tables as a page, with the notes below each.
-func (r report) writeMarkdown(w io.Writer) error {
+// WriteMarkdown writes the tables as a page, with the notes below each.
+func (r Report) WriteMarkdown(w io.Writer) error {
 	var page strings.Builder
 	fmt.Fprintf(&page, "# Operon and controller-runtime v0.25.2, side by side\n\n%s\n\nMachine: %s; the run took %s. All samples: [results.json](results.json).\n\n**%s.**\n",
-		about, r.Machine, r.Took, r.verdict())
+		about, r.machine, r.took, r.verdict())
 	for _, rows := range r.sections() {
 		fmt.Fprintf(&page, "\n## %s\n\n", rows[0].Group)
 		markdownHead(&page, columns)

@@ -1,4 +1,4 @@
-package main
+package report
 
 import (
 	"bytes"
@@ -11,21 +11,21 @@ import (
 
 // The plot shows a line for each library and measure, and is well-formed XML.
 func TestPlotOfGrowthIsAnSVG(t *testing.T) {
-	var rows []row
+	var rows []Row
 	for _, size := range []int{1000, 10_000, 100_000} {
 		n := float64(size)
 		for _, m := range plottedTimes {
 			rows = append(rows,
-				row{Name: m.name, PeerName: m.peer, Size: size, Unit: nanoseconds, Ours: []float64{n}, Peer: []float64{30 * n}},
-				row{Name: m.name, PeerName: m.peer, Size: size, Unit: allocations, Ours: []float64{0}, Peer: []float64{81}},
+				Row{Name: m.name, PeerName: m.peer, Size: size, Unit: Nanoseconds, Ours: []float64{n}, Peer: []float64{30 * n}},
+				Row{Name: m.name, PeerName: m.peer, Size: size, Unit: Allocations, Ours: []float64{0}, Peer: []float64{81}},
 			)
 		}
 		for _, m := range plottedMemory {
-			rows = append(rows, row{Name: m.name, PeerName: m.peer, Size: size, Unit: bytesOf, Ours: []float64{5000 * n}, Peer: []float64{18_000 * n}})
+			rows = append(rows, Row{Name: m.name, PeerName: m.peer, Size: size, Unit: Bytes, Ours: []float64{5000 * n}, Peer: []float64{18_000 * n}})
 		}
 	}
 	var svg bytes.Buffer
-	if err := newReport(rows, false, time.Minute).writePlot(&svg); err != nil {
+	if err := New(rows, false, time.Minute).WritePlot(&svg); err != nil {
 		t.Fatal(err)
 	}
 	for _, m := range append(append([]plotted{}, plottedTimes...), plottedMemory...) {

@@ -1,4 +1,4 @@
-package main
+package served
 
 import (
 	"fmt"
@@ -12,55 +12,46 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 )
 
-// objectSet is objects of one kind that an objectServer has.
-type objectSet struct {
-	gvk    schema.GroupVersionKind
-	plural string
-	count  int
-	make   func(i int) object // the same each time for the same i; with its kind set
-	json   bool               // there is no protobuf of it, as of all custom resources
+// An Encoding is a form in which an object can be asked for.
+type Encoding struct {
+	Protobuf bool
+	Metadata bool // PartialObjectMetadata
 }
 
-// encoding is a form in which an object can be asked for.
-type encoding struct {
-	protobuf bool
-	metadata bool // PartialObjectMetadata
-}
-
-func (e encoding) mediaType() string {
-	if e.protobuf {
+func (e Encoding) mediaType() string {
+	if e.Protobuf {
 		return runtime.ContentTypeProtobuf
 	}
 	return runtime.ContentTypeJSON
 }
 
-// objectServer serves one resource, whose objects never change, by a watch that
+// A Server serves one resource, whose objects never change, by a watch that
 // sends what exists first, as an API server does. An answer is encoded once, so
 // that serving it again costs the measured process little.
-type objectServer struct {
-	objectSet
+type Server struct {
+	Set
 	http *httptest.Server
 
 	mu      sync.Mutex
-	answers map[encoding][][]byte
+	answers map[Encoding][][]byte
 
-	watches atomic.Int64 // how many are open
+	watches atomic.Int64
 }
 
-func newObjectServer(r objectSet) *objectServer {
-	s := &objectServer{objectSet: r, answers: map[encoding][][]byte{}}
+// NewServer returns a server that runs until Close.
+func NewServer(r Set) *Server {
+	s := &Server{Set: r, answers: map[Encoding][][]byte{}}
 	s.http = httptest.NewServer(s)
 	return s
 }
 
 // ServeHTTP implements http.Handler.
-func (s *objectServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	query, accept := r.URL.Query(), r.Header.Get("Accept")
 	if r.URL.Path != s.path() {
 		http.NotFound(w, r)
@@ -74,9 +65,9 @@ func (s *objectServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.watches.Add(1)
 	defer s.watches.Add(-1)
 	first, _, _ := strings.Cut(accept, ",")
-	asked := encoding{
-		protobuf: strings.Contains(first, runtime.ContentTypeProtobuf) && !s.json,
-		metadata: strings.Contains(first, "as=PartialObjectMetadata"),
+	asked := Encoding{
+		Protobuf: strings.Contains(first, runtime.ContentTypeProtobuf) && !s.json,
+		Metadata: strings.Contains(first, "as=PartialObjectMetadata"),
 	}
 	frames, err := s.answer(asked)
 	if err != nil {
@@ -94,15 +85,15 @@ func (s *objectServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	<-r.Context().Done()
 }
 
-func (s *objectServer) path() string {
-	if s.gvk.Group == "" {
-		return "/api/" + s.gvk.Version + "/" + s.plural
+func (s *Server) path() string {
+	if s.GVK.Group == "" {
+		return "/api/" + s.GVK.Version + "/" + s.Plural
 	}
-	return "/apis/" + s.gvk.Group + "/" + s.gvk.Version + "/" + s.plural
+	return "/apis/" + s.GVK.Group + "/" + s.GVK.Version + "/" + s.Plural
 }
 
 // answer returns the frames of a watch: every object, and the bookmark that ends the initial events.
-func (s *objectServer) answer(e encoding) ([][]byte, error) {
+func (s *Server) answer(e Encoding) ([][]byte, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if frames := s.answers[e]; frames != nil {
@@ -112,7 +103,7 @@ func (s *objectServer) answer(e encoding) ([][]byte, error) {
 	if !ok {
 		return nil, fmt.Errorf("no serializer for %s", e.mediaType())
 	}
-	frames := make([][]byte, 0, s.count+1)
+	frames := make([][]byte, 0, s.Count+1)
 	add := func(kind watch.EventType, obj object) error {
 		raw, err := runtime.Encode(info.Serializer, inForm(obj, e))
 		if err != nil {
@@ -123,14 +114,14 @@ func (s *objectServer) answer(e encoding) ([][]byte, error) {
 		frames = append(frames, []byte(frame.String()))
 		return err
 	}
-	for i := range s.count {
+	for i := range s.Count {
 		obj := s.make(i)
 		if err := add(watch.Added, obj); err != nil {
-			return nil, fmt.Errorf("encode %s %s/%s: %w", s.gvk.Kind, obj.GetNamespace(), obj.GetName(), err)
+			return nil, fmt.Errorf("encode %s %s/%s: %w", s.GVK.Kind, obj.GetNamespace(), obj.GetName(), err)
 		}
 	}
 	end := s.make(0).DeepCopyObject().(object)
-	end.SetResourceVersion(fmt.Sprint(firstVersion + s.count))
+	end.SetResourceVersion(fmt.Sprint(firstVersion + s.Count))
 	end.SetAnnotations(map[string]string{metav1.InitialEventsAnnotationKey: "true"})
 	if err := add(watch.Bookmark, end); err != nil {
 		return nil, fmt.Errorf("encode the bookmark: %w", err)
@@ -139,11 +130,8 @@ func (s *objectServer) answer(e encoding) ([][]byte, error) {
 	return frames, nil
 }
 
-// firstVersion is the resource version of a resource's first object.
-const firstVersion = 1000
-
-func inForm(obj object, e encoding) runtime.Object {
-	if !e.metadata {
+func inForm(obj object, e Encoding) runtime.Object {
+	if !e.Metadata {
 		return obj
 	}
 	partial := meta.AsPartialObjectMetadata(obj)
@@ -151,52 +139,44 @@ func inForm(obj object, e encoding) runtime.Object {
 	return partial
 }
 
-// prepare encodes an answer ahead of what is measured, and returns how many bytes an object is, encoded.
-func (s *objectServer) prepare(e encoding) (float64, error) {
+// Prepare encodes an answer ahead of what is measured, and returns how many bytes an object is, encoded.
+func (s *Server) Prepare(e Encoding) (float64, error) {
 	frames, err := s.answer(e)
 	if err != nil {
 		return 0, err
 	}
 	total := 0
-	for _, frame := range frames[:s.count] {
+	for _, frame := range frames[:s.Count] {
 		total += len(frame)
 	}
-	return float64(total) / float64(s.count), nil
+	return float64(total) / float64(s.Count), nil
 }
 
-// forget frees the answers that have been sent.
-func (s *objectServer) forget() {
+// Forget frees the answers that have been sent.
+func (s *Server) Forget() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	clear(s.answers)
 }
 
-// config makes clients ask for protobuf where they know the Go type, and for JSON otherwise.
-func (s *objectServer) config() *rest.Config { return configFor(s.http.URL, s.json) }
+// URL is where the server is.
+func (s *Server) URL() string { return s.http.URL }
 
-func configFor(url string, json bool) *rest.Config {
-	cfg := &rest.Config{Host: url, QPS: -1}
-	if !json {
-		cfg.ContentType = runtime.ContentTypeProtobuf
-	}
-	return cfg
-}
+// Config is for clients of the server.
+func (s *Server) Config() *rest.Config { return s.ConfigFor(s.URL()) }
 
-// mapper spares both libraries the discovery that objectServer does not serve.
-func (r objectSet) mapper() meta.RESTMapper {
-	m := meta.NewDefaultRESTMapper([]schema.GroupVersion{r.gvk.GroupVersion()})
-	m.AddSpecific(r.gvk, r.gvk.GroupVersion().WithResource(r.plural), r.gvk.GroupVersion().WithResource(strings.ToLower(r.gvk.Kind)), meta.RESTScopeNamespace)
-	return m
-}
+// Watches is how many are open.
+func (s *Server) Watches() int { return int(s.watches.Load()) }
 
-// awaitNoWatch waits until the server has seen the end of every watch.
-func (s *objectServer) awaitNoWatch() {
+// AwaitNoWatch waits until the server has seen the end of every watch.
+func (s *Server) AwaitNoWatch() {
 	for s.watches.Load() > 0 {
 		time.Sleep(time.Millisecond)
 	}
 }
 
-func (s *objectServer) close() {
+// Close ends the server and its watches.
+func (s *Server) Close() {
 	s.http.CloseClientConnections()
 	s.http.Close()
 }

@@ -1,4 +1,4 @@
-package main
+package report
 
 import (
 	"bufio"
@@ -8,20 +8,21 @@ import (
 	"time"
 )
 
-// report is what a run found, ready to be shown.
-type report struct {
-	Machine string
-	Quick   bool
-	Took    string
-	Rows    []result
-	Growth  []growth
-	Failed  []error // the groups that could not be measured
-	Spent   []spending
+// A Report is what a run found, ready to be shown.
+type Report struct {
+	Failed []error // the groups that could not be measured
+	Spent  []Spending
+
+	machine string
+	quick   bool
+	took    string
+	rows    []result
+	growth  []growth
 }
 
-// spending is what a group has taken. The processor time is that of this process and of those it has waited for, so not that
+// Spending is what a group has taken. The processor time is that of this process and of those it has waited for, so not that
 // of a control plane which runs on.
-type spending struct {
+type Spending struct {
 	Group     string        `json:"group"`
 	Budget    time.Duration `json:"budget"`
 	Took      time.Duration `json:"took"`
@@ -33,7 +34,7 @@ type result struct {
 	Group   string       `json:"group"`
 	Name    string       `json:"name"`
 	Size    int          `json:"size,omitempty"`
-	Unit    unit         `json:"unit"`
+	Unit    Unit         `json:"unit"`
 	Peer    string       `json:"peer"`
 	Note    string       `json:"note,omitempty"`
 	Rounds  int          `json:"rounds"`
@@ -41,13 +42,14 @@ type result struct {
 	Ours    summary      `json:"operon"`
 	Theirs  summary      `json:"controllerRuntime"`
 	Ratio   *float64     `json:"ratio"`
-	Target  *target      `json:"target,omitempty"`
+	Target  *Target      `json:"target,omitempty"`
 	Met     *bool        `json:"met,omitempty"`
 	Samples [2][]float64 `json:"samples"`
 }
 
-func newReport(rows []row, quick bool, took time.Duration) report {
-	r := report{Machine: machine(), Quick: quick, Took: took.Round(time.Second).String()}
+// New returns the report of a run on this machine.
+func New(rows []Row, quick bool, took time.Duration) Report {
+	r := Report{machine: machine(), quick: quick, took: took.Round(time.Second).String()}
 	for _, row := range rows {
 		res := result{
 			Group: row.Group, Name: row.Name, Size: row.Size, Unit: row.Unit, Peer: row.PeerName, Note: row.Note, Rounds: len(row.Ours), Planned: row.Planned,
@@ -61,16 +63,16 @@ func newReport(rows []row, quick bool, took time.Duration) report {
 			met := row.Target.met(res.Ours.Median, res.Theirs.Median)
 			res.Met = &met
 		}
-		r.Rows = append(r.Rows, res)
+		r.rows = append(r.rows, res)
 	}
-	r.Growth = growthOf(r.Rows)
+	r.growth = growthOf(r.rows)
 	return r
 }
 
 // verdict counts the rows that meet their target.
-func (r report) verdict() string {
+func (r Report) verdict() string {
 	met, targets := 0, 0
-	for _, row := range r.Rows {
+	for _, row := range r.rows {
 		if row.Met == nil {
 			continue
 		}
@@ -79,17 +81,17 @@ func (r report) verdict() string {
 			met++
 		}
 	}
-	verdict := fmt.Sprintf("%d of %d rows with a target meet it (%d rows in all)", met, targets, len(r.Rows))
+	verdict := fmt.Sprintf("%d of %d rows with a target meet it (%d rows in all)", met, targets, len(r.rows))
 	if len(r.Failed) > 0 {
 		verdict += fmt.Sprintf("; %d groups could not be measured", len(r.Failed))
 	}
 	return verdict
 }
 
-// writeJSON writes the report as one JSON object, with a line for each row.
-func (r report) writeJSON(w io.Writer) error {
+// WriteJSON writes the report as one JSON object, with a line for each row.
+func (r Report) WriteJSON(w io.Writer) error {
 	out := bufio.NewWriter(w)
-	fmt.Fprintf(out, "{\n\"machine\": %q,\n\"quick\": %v,\n\"took\": %q,\n", r.Machine, r.Quick, r.Took)
+	fmt.Fprintf(out, "{\n\"machine\": %q,\n\"quick\": %v,\n\"took\": %q,\n", r.machine, r.quick, r.took)
 	failed := make([]string, len(r.Failed))
 	for i, err := range r.Failed {
 		failed[i] = err.Error()
@@ -98,11 +100,11 @@ func (r report) writeJSON(w io.Writer) error {
 		return err
 	}
 	fmt.Fprintln(out, ",")
-	if err := writeLines(out, "rows", r.Rows); err != nil {
+	if err := writeLines(out, "rows", r.rows); err != nil {
 		return err
 	}
 	fmt.Fprintln(out, ",")
-	if err := writeLines(out, "growth", r.Growth); err != nil {
+	if err := writeLines(out, "growth", r.growth); err != nil {
 		return err
 	}
 	fmt.Fprintln(out, ",")

@@ -1,4 +1,4 @@
-package main
+package served
 
 import (
 	"bytes"
@@ -14,8 +14,8 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 )
 
-// eventServer serves a watch of ConfigMaps that begins with none and then sends what it is told to.
-type eventServer struct {
+// An EventServer serves a watch of ConfigMaps that begins with none and then sends what it is told to.
+type EventServer struct {
 	http   *httptest.Server
 	info   runtime.SerializerInfo
 	frames chan []byte
@@ -24,18 +24,19 @@ type eventServer struct {
 	version int
 }
 
-func newEventServer() (*eventServer, error) {
+// NewEventServer returns a server that runs until Close.
+func NewEventServer() (*EventServer, error) {
 	info, ok := runtime.SerializerInfoForMediaType(scheme.Codecs.SupportedMediaTypes(), runtime.ContentTypeProtobuf)
 	if !ok {
 		return nil, fmt.Errorf("no serializer for %s", runtime.ContentTypeProtobuf)
 	}
-	s := &eventServer{info: info, frames: make(chan []byte, 1024)}
+	s := &EventServer{info: info, frames: make(chan []byte, 1024)}
 	s.http = httptest.NewServer(s)
 	return s, nil
 }
 
 // ServeHTTP implements http.Handler.
-func (s *eventServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (s *EventServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.URL.Path != "/api/v1/configmaps" || r.URL.Query().Get("sendInitialEvents") != "true" {
 		http.Error(w, "only a watch of ConfigMaps with the initial events is served", http.StatusNotImplemented)
 		return
@@ -61,7 +62,7 @@ func (s *eventServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // encode gives the object the next version.
-func (s *eventServer) encode(kind watch.EventType, obj object) ([]byte, error) {
+func (s *EventServer) encode(kind watch.EventType, obj object) ([]byte, error) {
 	s.mu.Lock()
 	s.version++
 	obj.SetResourceVersion(fmt.Sprint(1000 + s.version))
@@ -75,7 +76,20 @@ func (s *eventServer) encode(kind watch.EventType, obj object) ([]byte, error) {
 	return frame.Bytes(), err
 }
 
-func (s *eventServer) close() {
+// Send sends an event of an object, which gets the next version, to whoever watches.
+func (s *EventServer) Send(kind watch.EventType, obj object) error {
+	frame, err := s.encode(kind, obj)
+	if err == nil {
+		s.frames <- frame
+	}
+	return err
+}
+
+// URL is where the server is.
+func (s *EventServer) URL() string { return s.http.URL }
+
+// Close ends the server and its watch.
+func (s *EventServer) Close() {
 	s.http.CloseClientConnections()
 	s.http.Close()
 }

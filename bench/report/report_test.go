@@ -1,4 +1,4 @@
-package main
+package report
 
 import (
 	"bytes"
@@ -11,16 +11,16 @@ import (
 
 // What is shown and written says the same: the rows, their targets, what grows, and what could not be measured.
 func TestReportShowsRowsTargetsGrowthAndFailures(t *testing.T) {
-	r := newReport([]row{
-		row{Group: "reads", Name: "Get", Size: 1000, Unit: nanoseconds, Ours: []float64{100, 110, 90}, Peer: []float64{1000, 2000, 3000}, Planned: 5, PeerName: "Get", Note: "a note"}.wants(atMostRatio(0.1)),
-		row{Group: "reads", Name: "Get", Size: 10_000, Unit: nanoseconds, Ours: []float64{100}, Peer: []float64{20_000}, PeerName: "Get"},
-		row{Group: "requests", Name: "Requests", Unit: perSecond, Ours: []float64{50}, Peer: []float64{100}, PeerName: "server"}.wants(atLeastRatio(1)),
+	r := New([]Row{
+		Row{Group: "reads", Name: "Get", Size: 1000, Unit: Nanoseconds, Ours: []float64{100, 110, 90}, Peer: []float64{1000, 2000, 3000}, Planned: 5, PeerName: "Get", Note: "a note"}.Wants(AtMostRatio(0.1)),
+		Row{Group: "reads", Name: "Get", Size: 10_000, Unit: Nanoseconds, Ours: []float64{100}, Peer: []float64{20_000}, PeerName: "Get"},
+		Row{Group: "requests", Name: "Requests", Unit: PerSecond, Ours: []float64{50}, Peer: []float64{100}, PeerName: "server"}.Wants(AtLeastRatio(1)),
 	}, false, 90*time.Second)
 	r.Failed = []error{errors.New("heap: no memory")}
-	r.Spent = []spending{{Group: "reads", Budget: 10 * time.Second, Took: 11 * time.Second, Processor: 15 * time.Second}}
+	r.Spent = []Spending{{Group: "reads", Budget: 10 * time.Second, Took: 11 * time.Second, Processor: 15 * time.Second}}
 
 	var text, page, raw bytes.Buffer
-	if err := errors.Join(r.writeText(&text), r.writeMarkdown(&page), r.writeJSON(&raw)); err != nil {
+	if err := errors.Join(r.WriteText(&text), r.WriteMarkdown(&page), r.WriteJSON(&raw)); err != nil {
 		t.Fatal(err)
 	}
 	const verdict = "1 of 2 rows with a target meet it (3 rows in all); 1 groups could not be measured"

@@ -1,9 +1,9 @@
-package main
+package report
 
 // growth is how a measure grows with the number of objects: the rows of one name, unit and peer.
 type growth struct {
 	Name   string    `json:"name"`
-	Unit   unit      `json:"unit"`
+	Unit   Unit      `json:"unit"`
 	Peer   string    `json:"peer"`
 	Sizes  []float64 `json:"sizes"`
 	Ours   []float64 `json:"operon"`
@@ -18,7 +18,7 @@ type growth struct {
 func growthOf(rows []result) []growth {
 	type measure struct {
 		name, peer string
-		unit       unit
+		unit       Unit
 	}
 	var order []measure
 	found := map[measure]*growth{}

@@ -1,4 +1,4 @@
-package main
+package report
 
 import (
 	"math"
@@ -41,18 +41,18 @@ func TestRatio(t *testing.T) {
 
 func TestTargetIsMet(t *testing.T) {
 	for name, test := range map[string]struct {
-		target     target
+		target     Target
 		ours, peer float64
 		want       bool
 	}{
-		"ratio at its bound":         {atMostRatio(0.5), 5, 10, true},
-		"ratio above":                {atMostRatio(0.5), 5.1, 10, false},
-		"ratio to zero":              {atMostRatio(0.5), 1, 0, false},
-		"nothing against nothing":    {atMostRatio(0.5), 0, 0, true},
-		"at least, above":            {atLeastRatio(2), 21, 10, true},
-		"at least, below":            {atLeastRatio(2), 19, 10, false},
-		"value at its bound":         {atMost(50), 50, 1, true},
-		"value above, peer is worse": {atMost(50), 51, 1000, false},
+		"ratio at its bound":         {AtMostRatio(0.5), 5, 10, true},
+		"ratio above":                {AtMostRatio(0.5), 5.1, 10, false},
+		"ratio to zero":              {AtMostRatio(0.5), 1, 0, false},
+		"nothing against nothing":    {AtMostRatio(0.5), 0, 0, true},
+		"at least, above":            {AtLeastRatio(2), 21, 10, true},
+		"at least, below":            {AtLeastRatio(2), 19, 10, false},
+		"value at its bound":         {AtMost(50), 50, 1, true},
+		"value above, peer is worse": {AtMost(50), 51, 1000, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := test.target.met(test.ours, test.peer); got != test.want {

@@ -1,10 +1,9 @@
-package main
+package served
 
 import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -16,22 +15,23 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 )
 
-var databaseKind = schema.GroupVersionKind{Group: "bench.operon.dev", Version: "v1", Kind: "Database"}
+// DatabaseKind is the kind of Database.
+var DatabaseKind = schema.GroupVersionKind{Group: "bench.operon.dev", Version: "v1", Kind: "Database"}
 
-// benchScheme has client-go's kinds and Database.
-var benchScheme = func() *runtime.Scheme {
+// Scheme has client-go's kinds and Database.
+var Scheme = func() *runtime.Scheme {
 	s := runtime.NewScheme()
 	if err := scheme.AddToScheme(s); err != nil {
 		panic(err) // it registers into a new scheme
 	}
-	s.AddKnownTypeWithName(databaseKind, &database{})
-	s.AddKnownTypeWithName(listOf(databaseKind), &databaseList{})
-	metav1.AddToGroupVersion(s, databaseKind.GroupVersion())
+	s.AddKnownTypeWithName(DatabaseKind, &Database{})
+	s.AddKnownTypeWithName(DatabaseKind.GroupVersion().WithKind("DatabaseList"), &DatabaseList{})
+	metav1.AddToGroupVersion(s, DatabaseKind.GroupVersion())
 	return s
 }()
 
-// database is a custom resource of the usual size and shape: a spec of a dozen fields, a status with conditions.
-type database struct {
+// Database is a custom resource of the usual size and shape: a spec of a dozen fields, a status with conditions.
+type Database struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 	Spec              databaseSpec   `json:"spec"`
@@ -61,14 +61,15 @@ type databaseStatus struct {
 	Conditions         []metav1.Condition `json:"conditions,omitempty"`
 }
 
-type databaseList struct {
+// DatabaseList is a list of them.
+type DatabaseList struct {
 	metav1.TypeMeta `json:",inline"`
 	metav1.ListMeta `json:"metadata,omitempty"`
-	Items           []database `json:"items"`
+	Items           []Database `json:"items"`
 }
 
 // DeepCopyObject implements runtime.Object.
-func (d *database) DeepCopyObject() runtime.Object {
+func (d *Database) DeepCopyObject() runtime.Object {
 	c := *d
 	d.ObjectMeta.DeepCopyInto(&c.ObjectMeta)
 	c.Spec.Parameters = maps.Clone(d.Spec.Parameters)
@@ -82,24 +83,24 @@ func (d *database) DeepCopyObject() runtime.Object {
 }
 
 // DeepCopyObject implements runtime.Object.
-func (l *databaseList) DeepCopyObject() runtime.Object {
+func (l *DatabaseList) DeepCopyObject() runtime.Object {
 	c := *l
 	c.Items = nil
 	for i := range l.Items {
-		c.Items = append(c.Items, *l.Items[i].DeepCopyObject().(*database))
+		c.Items = append(c.Items, *l.Items[i].DeepCopyObject().(*Database))
 	}
 	return &c
 }
 
-// manyDatabases is n databases, each with the managedFields of the user who applied it and of its operator.
-func manyDatabases(n int) objectSet {
-	return objectSet{
-		gvk: databaseKind, plural: "databases", count: n, json: true,
+// Databases is n databases, each with the managedFields of the user who applied it and of its operator.
+func Databases(n int) Set {
+	return Set{
+		GVK: DatabaseKind, Plural: "databases", Count: n, json: true,
 		make: func(i int) object { return makeDatabase(i) },
 	}
 }
 
-func makeDatabase(i int) *database {
+func makeDatabase(i int) *Database {
 	name, now := fmt.Sprintf("orders-%05d", i), metav1.NewTime(time.Unix(1_780_000_000+int64(i)*7, 0).UTC())
 	conditions := make([]metav1.Condition, 0, 3)
 	for _, kind := range []string{"Available", "Progressing", "BackedUp"} {
@@ -108,8 +109,8 @@ func makeDatabase(i int) *database {
 			Message: "all replicas serve and have the parameters of the spec",
 		})
 	}
-	return &database{
-		TypeMeta: metav1.TypeMeta{APIVersion: databaseKind.GroupVersion().String(), Kind: databaseKind.Kind},
+	return &Database{
+		TypeMeta: metav1.TypeMeta{APIVersion: DatabaseKind.GroupVersion().String(), Kind: DatabaseKind.Kind},
 		ObjectMeta: metav1.ObjectMeta{
 			Name: name, Namespace: fmt.Sprintf("team-%03d", i/100), UID: serialUID(i), ResourceVersion: fmt.Sprint(firstVersion + i),
 			Generation: 3, CreationTimestamp: now, Finalizers: []string{"bench.operon.dev/volumes"},
@@ -120,12 +121,12 @@ func makeDatabase(i int) *database {
 				"meta.helm.sh/release-name": name, "meta.helm.sh/release-namespace": fmt.Sprintf("team-%03d", i/100), "bench.operon.dev/last-backup": "2026-05-01T10:00:00Z",
 			},
 			ManagedFields: []metav1.ManagedFieldsEntry{
-				{Manager: "helm", Operation: metav1.ManagedFieldsOperationApply, APIVersion: databaseKind.GroupVersion().String(), Time: &now, FieldsType: "FieldsV1",
+				{Manager: "helm", Operation: metav1.ManagedFieldsOperationApply, APIVersion: DatabaseKind.GroupVersion().String(), Time: &now, FieldsType: "FieldsV1",
 					FieldsV1: metav1.NewFieldsV1(`{"f:metadata":{"f:annotations":{"f:meta.helm.sh/release-name":{},"f:meta.helm.sh/release-namespace":{}},"f:labels":{"f:app.kubernetes.io/instance":{},` +
 						`"f:app.kubernetes.io/managed-by":{},"f:app.kubernetes.io/name":{},"f:app.kubernetes.io/part-of":{}}},"f:spec":{"f:backup":{},"f:engine":{},"f:nodeSelector":{"f:disk":{}},` +
 						`"f:parameters":{"f:max_connections":{},"f:shared_buffers":{},"f:work_mem":{}},"f:replicas":{},"f:resources":{"f:limits":{"f:memory":{}},"f:requests":{"f:cpu":{},"f:memory":{}}},` +
 						`"f:secretName":{},"f:size":{},"f:storageClass":{},"f:tolerations":{},"f:users":{},"f:version":{}}}`)},
-				{Manager: "database-operator", Operation: metav1.ManagedFieldsOperationUpdate, APIVersion: databaseKind.GroupVersion().String(), Time: &now, Subresource: "status", FieldsType: "FieldsV1",
+				{Manager: "database-operator", Operation: metav1.ManagedFieldsOperationUpdate, APIVersion: DatabaseKind.GroupVersion().String(), Time: &now, Subresource: "status", FieldsType: "FieldsV1",
 					FieldsV1: metav1.NewFieldsV1(`{"f:status":{"f:conditions":{"k:{\"type\":\"Available\"}":{"f:lastTransitionTime":{},"f:message":{},"f:reason":{},"f:status":{},"f:type":{}},` +
 						`"k:{\"type\":\"BackedUp\"}":{"f:lastTransitionTime":{},"f:message":{},"f:reason":{},"f:status":{},"f:type":{}},` +
 						`"k:{\"type\":\"Progressing\"}":{"f:lastTransitionTime":{},"f:message":{},"f:reason":{},"f:status":{},"f:type":{}}},"f:endpoints":{},"f:observedGeneration":{},"f:primary":{},"f:ready":{}}}`)},
@@ -149,34 +150,5 @@ func makeDatabase(i int) *database {
 	}
 }
 
-// manyConfigMaps is n ConfigMaps with four files of configuration each, as a user applies them.
-func manyConfigMaps(n int) objectSet {
-	return objectSet{
-		gvk: corev1.SchemeGroupVersion.WithKind("ConfigMap"), plural: "configmaps", count: n,
-		make: func(i int) object { return makeConfigMap(i) },
-	}
-}
-
-func makeConfigMap(i int) *corev1.ConfigMap {
-	name, now := fmt.Sprintf("settings-%05d", i), metav1.NewTime(time.Unix(1_780_000_000+int64(i)*7, 0).UTC())
-	files := map[string]string{}
-	for _, file := range []string{"server.yaml", "logging.yaml", "routes.yaml", "features.json"} {
-		files[file] = strings.Repeat(fmt.Sprintf("%s: value-%05d\n", file, i), 12)
-	}
-	return &corev1.ConfigMap{
-		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"},
-		ObjectMeta: metav1.ObjectMeta{
-			Name: name, Namespace: fmt.Sprintf("team-%03d", i/100), UID: serialUID(i), ResourceVersion: fmt.Sprint(firstVersion + i), CreationTimestamp: now,
-			Labels:      map[string]string{"app.kubernetes.io/name": "settings", "app.kubernetes.io/part-of": "shop", "app.kubernetes.io/managed-by": "kustomize"},
-			Annotations: map[string]string{"config.example.com/revision": fmt.Sprintf("%064x", i)},
-			ManagedFields: []metav1.ManagedFieldsEntry{{
-				Manager: "kubectl", Operation: metav1.ManagedFieldsOperationApply, APIVersion: "v1", Time: &now, FieldsType: "FieldsV1",
-				FieldsV1: metav1.NewFieldsV1(`{"f:data":{"f:features.json":{},"f:logging.yaml":{},"f:routes.yaml":{},"f:server.yaml":{}},"f:metadata":{"f:annotations":{"f:config.example.com/revision":{}},` +
-					`"f:labels":{"f:app.kubernetes.io/managed-by":{},"f:app.kubernetes.io/name":{},"f:app.kubernetes.io/part-of":{}}}}`),
-			}},
-		},
-		Data: files,
-	}
-}
-
+// serialUID is the UID of an object that nothing refers to.
 func serialUID(i int) types.UID { return types.UID(fmt.Sprintf("%08x-1111-4000-8000-%012x", i+1, i+1)) }

@@ -3,6 +3,7 @@ package main
 import (
 	"testing"
 
+	"github.com/operon-dev/operon/bench/served"
 	"github.com/operon-dev/operon/pkg/cache"
 	corev1 "k8s.io/api/core/v1"
 	peercache "sigs.k8s.io/controller-runtime/pkg/cache"
@@ -11,35 +12,35 @@ import (
 // The contenders of a row must have the same objects in front of them.
 func TestBothLibrariesGetAllObjectsInEveryForm(t *testing.T) {
 	const n = 200
-	pods, databases, configMaps := manyPods(n), manyDatabases(n), manyConfigMaps(n)
+	pods, databases, configMaps := served.Pods(n), served.Databases(n), served.ConfigMaps(n)
 	typedConfigMaps := form{name: "ConfigMap", object: func() object { return &corev1.ConfigMap{} }, list: func() objectList { return &corev1.ConfigMapList{} },
 		length: func(l objectList) int { return len(l.(*corev1.ConfigMapList).Items) }}
-	typedDatabases := form{name: "Database", object: func() object { return &database{} }, list: func() objectList { return &databaseList{} },
-		length: func(l objectList) int { return len(l.(*databaseList).Items) }}
+	typedDatabases := form{name: "Database", object: func() object { return &served.Database{} }, list: func() objectList { return &served.DatabaseList{} },
+		length: func(l objectList) int { return len(l.(*served.DatabaseList).Items) }}
 	for _, test := range []struct {
-		objects objectSet
+		objects served.Set
 		forms   []form
 	}{
 		{pods, []form{typedPods}},
-		{pods, []form{unstructuredOf(pods.gvk)}},
-		{pods, []form{metadataOf(pods.gvk)}},
-		{pods, []form{typedPods, unstructuredOf(pods.gvk), metadataOf(pods.gvk)}},
+		{pods, []form{unstructuredOf(pods.GVK)}},
+		{pods, []form{metadataOf(pods.GVK)}},
+		{pods, []form{typedPods, unstructuredOf(pods.GVK), metadataOf(pods.GVK)}},
 		{configMaps, []form{typedConfigMaps}},
 		{databases, []form{typedDatabases}},
-		{databases, []form{unstructuredOf(databases.gvk)}},
+		{databases, []form{unstructuredOf(databases.GVK)}},
 	} {
-		name := test.objects.plural
+		name := test.objects.Plural
 		for _, f := range test.forms {
 			name += ", " + f.name
 		}
 		t.Run(name, func(t *testing.T) {
-			s := newObjectServer(test.objects)
-			defer s.close()
-			ourFill, ours, err := ourFillable(s.http.URL, s.objectSet, cache.Options{}, test.forms...)
+			s := served.NewServer(test.objects)
+			defer s.Close()
+			ourFill, ours, err := ourFillable(s.URL(), s.Set, cache.Options{}, test.forms...)
 			if err != nil {
 				t.Fatal(err)
 			}
-			peerFill, peers, err := peerFillable(s.http.URL, s.objectSet, peercache.Options{}, test.forms...)
+			peerFill, peers, err := peerFillable(s.URL(), s.Set, peercache.Options{}, test.forms...)
 			if err != nil {
 				t.Fatal(err)
 			}

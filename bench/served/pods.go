@@ -1,4 +1,4 @@
-package main
+package served
 
 import (
 	"fmt"
@@ -13,41 +13,53 @@ import (
 	"k8s.io/utils/ptr"
 )
 
+// How many pods are of one app, how many apps in one namespace, and on how many nodes the pods of an app are.
 const (
-	podsPerApp      = 100
-	appsInNamespace = 5
-	nodesOfAnApp    = 5
+	PodsPerApp      = 100
+	AppsInNamespace = 5
+	NodesOfAnApp    = 5
 )
 
-// manyPods is n pods as a ReplicaSet controller and a kubelet leave them: two
+// Pods is n pods as a ReplicaSet controller and a kubelet leave them: two
 // containers, annotations, a status and the managedFields of both writers. Every
-// podsPerApp of them are one app: they share a label, a namespace, an owner and a
+// PodsPerApp of them are one app: they share a label, a namespace, an owner and a
 // template, and differ in names, UIDs, addresses, times and nodes. A namespace has
 // 500 pods and a node 20, however many there are in all.
-func manyPods(n int) objectSet {
-	return objectSet{
-		gvk: corev1.SchemeGroupVersion.WithKind("Pod"), plural: "pods", count: n,
-		make: func(i int) object { return makePod(i) },
+func Pods(n int) Set {
+	return Set{
+		GVK: corev1.SchemeGroupVersion.WithKind("Pod"), Plural: "pods", Count: n,
+		make: func(i int) object { return Pod(i) },
 	}
 }
 
-func appName(app int) string      { return fmt.Sprintf("app-%03d", app) }
-func appNamespace(app int) string { return fmt.Sprintf("team-%02d", app/appsInNamespace) }
-func appOwner(app int) types.UID {
+// AppName is the value of the label that the pods of an app have in common.
+func AppName(app int) string { return fmt.Sprintf("app-%03d", app) }
+
+// AppNamespace is the namespace of an app.
+func AppNamespace(app int) string { return fmt.Sprintf("team-%02d", app/AppsInNamespace) }
+
+// AppOwner is the UID of the owner of an app's pods.
+func AppOwner(app int) types.UID {
 	return types.UID(fmt.Sprintf("%08x-0000-4000-8000-000000000000", app+1))
 }
-func podNode(i int) string {
-	return fmt.Sprintf("node-%04d.eu-1.example.com", i/podsPerApp*nodesOfAnApp+i%nodesOfAnApp)
+
+// PodNode is the node that a pod is on.
+func PodNode(i int) string {
+	return fmt.Sprintf("node-%04d.eu-1.example.com", i/PodsPerApp*NodesOfAnApp+i%NodesOfAnApp)
 }
-func podName(i int) string {
-	return fmt.Sprintf("%s-%s-%05x", appName(i/podsPerApp), appHash(i/podsPerApp), i)
+
+// PodName is the name of a pod.
+func PodName(i int) string {
+	return fmt.Sprintf("%s-%s-%05x", AppName(i/PodsPerApp), appHash(i/PodsPerApp), i)
 }
+
 func appHash(app int) string { return fmt.Sprintf("%08x", uint32(app)*2654435761) }
 
-func makePod(i int) *corev1.Pod {
+// Pod makes one of them, the same each time.
+func Pod(i int) *corev1.Pod {
 	random := rand.New(rand.NewPCG(1, uint64(i)))
-	app := i / podsPerApp
-	name := appName(app)
+	app := i / PodsPerApp
+	name := AppName(app)
 	started := metav1.NewTime(time.Unix(1_780_000_000+int64(i)*7, 0).UTC())
 	hash := appHash(app)
 	address := fmt.Sprintf("10.%d.%d.%d", i>>16&255, i>>8&255, i&255)
@@ -56,9 +68,9 @@ func makePod(i int) *corev1.Pod {
 	return &corev1.Pod{
 		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"},
 		ObjectMeta: metav1.ObjectMeta{
-			Name:              podName(i),
+			Name:              PodName(i),
 			GenerateName:      name + "-" + hash + "-",
-			Namespace:         appNamespace(app),
+			Namespace:         AppNamespace(app),
 			UID:               types.UID(fmt.Sprintf("%08x-%04x-4%03x-8%03x-%012x", random.Uint32(), i&0xffff, i&0xfff, i&0xfff, random.Uint64()&0xffffffffffff)),
 			ResourceVersion:   fmt.Sprint(firstVersion + i),
 			CreationTimestamp: started,
@@ -81,7 +93,7 @@ func makePod(i int) *corev1.Pod {
 				"container.example.com/last-applied-security-level": "restricted",
 			},
 			OwnerReferences: []metav1.OwnerReference{{
-				APIVersion: "apps/v1", Kind: "ReplicaSet", Name: name + "-" + hash, UID: appOwner(app),
+				APIVersion: "apps/v1", Kind: "ReplicaSet", Name: name + "-" + hash, UID: AppOwner(app),
 				Controller: ptr.To(true), BlockOwnerDeletion: ptr.To(true),
 			}},
 			ManagedFields: []metav1.ManagedFieldsEntry{
@@ -93,7 +105,7 @@ func makePod(i int) *corev1.Pod {
 		},
 		Spec: corev1.PodSpec{
 			Containers:                    []corev1.Container{container("server", name, 8080), container("proxy", "proxy", 15090)},
-			NodeName:                      podNode(i),
+			NodeName:                      PodNode(i),
 			ServiceAccountName:            name,
 			DeprecatedServiceAccount:      name,
 			RestartPolicy:                 corev1.RestartPolicyAlways,

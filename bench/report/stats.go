@@ -1,4 +1,4 @@
-package main
+package report
 
 import (
 	"math"
@@ -19,11 +19,11 @@ func summarize(samples []float64) summary {
 		return summary{}
 	}
 	sorted := slices.Sorted(slices.Values(samples))
-	return summary{Median: quantile(sorted, 0.5), Q1: quantile(sorted, 0.25), Q3: quantile(sorted, 0.75)}
+	return summary{Median: Quantile(sorted, 0.5), Q1: Quantile(sorted, 0.25), Q3: Quantile(sorted, 0.75)}
 }
 
-// quantile takes at least one sample, in order.
-func quantile(sorted []float64, q float64) float64 {
+// Quantile returns the sample below which a share q of all lie, on the line between two where none is there. It takes at least one, in order.
+func Quantile(sorted []float64, q float64) float64 {
 	at := q * float64(len(sorted)-1)
 	below := int(at)
 	if below == len(sorted)-1 {
