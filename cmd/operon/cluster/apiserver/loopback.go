@@ -31,5 +31,7 @@ func addLoopback(c *genericapiserver.Config) error {
 	}
 	c.LoopbackClientConfig.ContentType = "application/vnd.kubernetes.protobuf"
 	c.LoopbackClientConfig.DisableCompression = true
+	// Managed fields show it.
+	c.LoopbackClientConfig.UserAgent = "kube-apiserver"
 	return nil
 }

@@ -41,6 +41,7 @@ var workloadControllers = []controller{
 	{"persistentvolume-binder-controller", persistentVolumeBinder},
 	{"persistentvolumeclaim-protection-controller", claimProtection},
 	{"persistentvolume-protection-controller", volumeProtection},
+	{"volumeattributesclass-protection-controller", attributesClassProtection},
 	{"ephemeral-volume-controller", ephemeralVolumes},
 	{"resourceclaim-controller", deviceClaims},
 	{"simulated-volume-provisioner", simulatedVolumes},

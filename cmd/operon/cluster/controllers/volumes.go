@@ -9,6 +9,7 @@ import (
 	"k8s.io/kubernetes/pkg/controller/volume/persistentvolume"
 	"k8s.io/kubernetes/pkg/controller/volume/pvcprotection"
 	"k8s.io/kubernetes/pkg/controller/volume/pvprotection"
+	"k8s.io/kubernetes/pkg/controller/volume/vacprotection"
 )
 
 // persistentVolumeBinder binds claims to volumes. It has no volume plugins: volumes are made by hand or by an external
@@ -42,6 +43,17 @@ func claimProtection(ctx context.Context, env *environment) (run, error) {
 
 func volumeProtection(ctx context.Context, env *environment) (run, error) {
 	c, err := pvprotection.NewPVProtectionController(klog.FromContext(ctx), env.informers.Core().V1().PersistentVolumes(), env.client)
+	if err != nil {
+		return nil, err
+	}
+	return func(ctx context.Context) { c.Run(ctx, 1) }, nil
+}
+
+// attributesClassProtection lets a VolumeAttributesClass go that no volume uses: admission puts a finalizer on every one.
+func attributesClassProtection(ctx context.Context, env *environment) (run, error) {
+	core := env.informers.Core().V1()
+	c, err := vacprotection.NewVACProtectionController(klog.FromContext(ctx), env.client, core.PersistentVolumeClaims(), core.PersistentVolumes(),
+		env.informers.Storage().V1().VolumeAttributesClasses())
 	if err != nil {
 		return nil, err
 	}

@@ -9,9 +9,12 @@
 //
 // A pod is Ready a few milliseconds after it was bound: images are there, programs start at once, and all probes pass at
 // once, whatever their initial delay. Containers that restart whatever happens (restartPolicy Always) run forever. Containers that do not (the pods of
-// Jobs, and bare pods with restartPolicy OnFailure or Never) exit with code 0 after [Options.RunFor]. No command line is read: `sh -c "exit 1"`
-// succeeds like anything else. Programs end on SIGTERM, so a deleted pod is gone at once, whatever its grace period. A container that refers to a
-// ConfigMap or Secret that is missing waits for it, as with a kubelet. Annotations on the pod tell it otherwise:
+// Jobs, and bare pods with restartPolicy OnFailure or Never) exit with code 0 after [Options.RunFor]. A command line is read as far as it is plain without being
+// run: sleep, true, false, "tail -f /dev/null", a shell script of nothing but these, echo and exit, and an endless loop on "while true". So "sleep 30" takes half a minute,
+// and a Job that consists of "exit 1" in a shell fails; the pause image runs forever, and a readiness probe that runs "false" does not pass. Of any other program nothing is known.
+// Programs end on SIGTERM, so a deleted pod is gone at once, whatever its grace period. A container that refers to a
+// ConfigMap or Secret that is missing waits for it, as with a kubelet, and so does a pod with a volume of trust bundles. A pod that was created with a node's name, past the
+// scheduler, and does not fit there is refused: Failed for the reason NodePorts, OutOfcpu, NodeAffinity or TaintToleration, say. Annotations on the pod tell it otherwise:
 //
 //	sim.operon.dev/run-duration: 2s | forever   how long containers run before they exit
 //	sim.operon.dev/exit-code: "1"               what they exit with; makes servers exit, too, and so crash-loop

@@ -18,7 +18,7 @@ const missingInterval = time.Second
 // publishedToAll is the ConfigMap that every namespace gets and every pod mounts: it is not worth a request for every pod.
 const publishedToAll = "kube-root-ca.crt"
 
-// missing puts into w which of the ConfigMaps and Secrets that the pod must have are not there, and says whether any is.
+// missing puts into w which of the ConfigMaps, Secrets and trust bundles that the pod must have are not there, and says whether any is.
 func (p *pods) missing(ctx context.Context, pod *corev1.Pod, w *podlife.World) (bool, error) {
 	if over(pod) || pod.DeletionTimestamp != nil || started(pod) {
 		return false, nil
@@ -56,7 +56,7 @@ func started(pod *corev1.Pod) bool {
 	return n == len(pod.Spec.Containers)
 }
 
-// lookup asks for ConfigMaps and Secrets, each of them once, and keeps the first error that is no answer.
+// lookup asks for ConfigMaps and Secrets, each of them once, and for trust bundles, and keeps the first error that is no answer.
 type lookup struct {
 	reader    client.Reader
 	namespace string
@@ -78,6 +78,8 @@ func (l *lookup) volume(ctx context.Context, v *corev1.Volume) string {
 				text = l.items(ctx, "configmap", s.ConfigMap.Name, s.ConfigMap.Items, s.ConfigMap.Optional)
 			case s.Secret != nil:
 				text = l.items(ctx, "secret", s.Secret.Name, s.Secret.Items, s.Secret.Optional)
+			case s.ClusterTrustBundle != nil:
+				text = l.bundle(ctx, s.ClusterTrustBundle)
 			}
 			if text != "" {
 				return text
@@ -173,8 +175,8 @@ func (l *lookup) keys(ctx context.Context, kind, name string) (map[string]bool, 
 	}
 	if err != nil {
 		keys = nil
-		if !apierrors.IsNotFound(err) && l.err == nil {
-			l.err = fmt.Errorf("%s %s/%s: %w", kind, l.namespace, name, err)
+		if !apierrors.IsNotFound(err) {
+			l.fail(fmt.Sprintf("%s %s/%s", kind, l.namespace, name), err)
 		}
 	}
 	if l.found == nil {

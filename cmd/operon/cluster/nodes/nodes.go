@@ -13,6 +13,7 @@ import (
 	"github.com/operon-dev/operon/pkg/manager"
 	metricsserver "github.com/operon-dev/operon/pkg/metrics/server"
 	"golang.org/x/sync/errgroup"
+	certificatesv1 "k8s.io/api/certificates/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -126,6 +127,7 @@ func kinds() (*runtime.Scheme, meta.RESTMapper) {
 	s := runtime.NewScheme()
 	utilruntime.Must(corev1.AddToScheme(s))
 	utilruntime.Must(coordinationv1.AddToScheme(s))
+	utilruntime.Must(certificatesv1.AddToScheme(s))
 	m := meta.NewDefaultRESTMapper(nil)
 	for kind, scope := range map[string]meta.RESTScope{
 		"Node": meta.RESTScopeRoot, "Pod": meta.RESTScopeNamespace, "Event": meta.RESTScopeNamespace,
@@ -133,6 +135,7 @@ func kinds() (*runtime.Scheme, meta.RESTMapper) {
 	} {
 		m.Add(corev1.SchemeGroupVersion.WithKind(kind), scope)
 	}
+	m.Add(certificatesv1.SchemeGroupVersion.WithKind("ClusterTrustBundle"), meta.RESTScopeRoot)
 	m.Add(coordinationv1.SchemeGroupVersion.WithKind("Lease"), meta.RESTScopeNamespace)
 	return s, m
 }

@@ -40,6 +40,8 @@ type pods struct {
 	options  Options
 	teller   *teller
 
+	admission sync.Mutex // taken before mu
+
 	mu        sync.Mutex
 	residents map[types.UID]*resident
 }
@@ -48,6 +50,8 @@ type pods struct {
 type resident struct {
 	machine *machine
 	seen    time.Time
+	// admitted says that a pod that no scheduler has seen fits; it is written and read under the mutex of pods.
+	admitted bool
 
 	// Of these the worker that has the pod is the only user.
 	address  string // set aside, but perhaps not in the status yet
@@ -188,7 +192,12 @@ func (p *pods) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.
 		RunFor:     p.options.RunFor,
 		Started:    func(id string) (time.Time, bool) { t, ok := r.starts[id]; return t, ok },
 	}
-	if pod.Status.PodIP == "" && !pod.Spec.HostNetwork && pod.DeletionTimestamp == nil {
+	refusal, err := p.admit(ctx, pod, r)
+	if err != nil {
+		return reconcile.Result{}, fmt.Errorf("pod %s: %w", req, err)
+	}
+	w.Refused = refusal
+	if refusal == nil && pod.Status.PodIP == "" && !pod.Spec.HostNetwork && pod.DeletionTimestamp == nil {
 		if r.address == "" {
 			address, ok := r.machine.addresses.take(pod.UID)
 			if !ok {

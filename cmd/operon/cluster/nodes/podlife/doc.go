@@ -11,6 +11,6 @@
 // are taken in one Step, so a pod without delays goes from bound to Ready in a single status; calling Next again with the status that it returned, at
 // the same time, returns that status unchanged.
 //
-// What it does not: run anything, probe anything, read the command line of a container. What a simulated container does is said by the pod's
-// restart policy and by annotations (see the constants of this package).
+// What it does not: run anything, probe anything. What a simulated container does is said by the pod's restart policy, by a command line that is plain
+// without being run ("sleep 30", "exit 1" in a shell), and before both of them by annotations (see the constants of this package).
 package podlife

@@ -16,10 +16,10 @@ import (
 // "2s", "1h30m"). They are read at every step, so annotating a running pod changes what it does.
 const (
 	// RunDuration is how long a container runs before it exits; "forever" for never. By default containers that are restarted whatever
-	// happens run forever, init containers exit at once and all others after World.RunFor.
+	// happens run forever, init containers exit at once and all others after World.RunFor, unless their command line says otherwise.
 	RunDuration = prefix + "run-duration"
 	// ExitCode is the code, 0 to 255, a container exits with; 0 by default. On a container that would run forever it also
-	// means that it exits after World.RunFor.
+	// means that it exits after World.RunFor. It takes the place of the command line.
 	ExitCode = prefix + "exit-code"
 	// ReadyAfter is how long a container runs before its readiness probe passes; "never" for not at all. At once by default.
 	ReadyAfter = prefix + "ready-after"
@@ -106,6 +106,21 @@ func (p *podPlan) container(k kind, c *corev1.Container) plan {
 	case k == ordinary && policy != corev1.RestartPolicyAlways:
 		out.ends, out.runFor = true, p.world.RunFor
 	}
+	if known, ok := courseOf(c); ok && !p.saysExit(k, c.Name) {
+		switch {
+		case known.forever:
+			out.ends = false
+		case known.lasts > 0:
+			out.ends, out.runFor = true, known.lasts
+		case !out.ends:
+			out.ends, out.runFor = true, p.world.RunFor
+		}
+		out.exitCode = known.exitCode
+	}
+	if probe := c.ReadinessProbe; probe != nil && probe.Exec != nil {
+		known, ok := courseOf(&corev1.Container{Command: probe.Exec.Command})
+		out.neverReady = ok && known.exitCode != 0
+	}
 	rules := c.RestartPolicyRules
 	out.restarts = func(exitCode int32) bool {
 		for _, r := range rules {
@@ -129,6 +144,12 @@ func ruleMatches(r corev1.ContainerRestartRule, exitCode int32) bool {
 		return false
 	}
 	return slices.Contains(r.ExitCodes.Values, exitCode) == (r.ExitCodes.Operator == corev1.ContainerRestartRuleOnExitCodesOpIn)
+}
+
+// saysExit says whether an annotation takes the place of the container's command line.
+func (p *podPlan) saysExit(k kind, name string) bool {
+	_, ok := p.find(ExitCode, k, name)
+	return ok
 }
 
 func (p *podPlan) steer(out *plan, name string) {

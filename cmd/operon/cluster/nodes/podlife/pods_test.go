@@ -18,6 +18,16 @@ func pod(policy corev1.RestartPolicy, containers ...corev1.Container) *corev1.Po
 
 func ctr(name string) corev1.Container { return corev1.Container{Name: name, Image: name + ":1"} }
 
+func command(name string, argv ...string) corev1.Container {
+	return corev1.Container{Name: name, Image: name + ":1", Command: argv}
+}
+
+func probed(name string, argv ...string) corev1.Container {
+	c := ctr(name)
+	c.ReadinessProbe = &corev1.Probe{ProbeHandler: corev1.ProbeHandler{Exec: &corev1.ExecAction{Command: argv}}}
+	return c
+}
+
 func side(name string) corev1.Container {
 	c := ctr(name)
 	c.RestartPolicy = ptr(corev1.ContainerRestartPolicyAlways)

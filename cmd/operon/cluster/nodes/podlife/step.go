@@ -25,7 +25,12 @@ type World struct {
 	MissingVolumes []string
 	// MissingConfig says by container name which of them cannot be configured, and why.
 	MissingConfig map[string]string
+	// Refused says why the node does not take the pod at all; nil for a pod that it takes.
+	Refused *Refusal
 }
+
+// Refusal is why a node does not take a pod.
+type Refusal struct{ Reason, Message string }
 
 // Step is where a pod should be now and what comes next.
 type Step struct {
@@ -85,6 +90,14 @@ func (s *step) run() {
 		s.kill()
 		s.conditions()
 		s.Ended = true
+		return
+	}
+	if refused := s.world.Refused; refused != nil {
+		s.acknowledge()
+		s.event(corev1.EventTypeWarning, refused.Reason, refused.Message, "")
+		s.status.Phase = corev1.PodFailed
+		s.status.Reason, s.status.Message = refused.Reason, "Pod was rejected: "+refused.Message
+		s.conditions()
 		return
 	}
 	if s.deadlineExceeded() {

@@ -105,6 +105,55 @@ func TestNext(t *testing.T) {
 			pod:     note(pod("Never", ctr("job")), RunDuration, "forever"),
 			moments: []moment{{want: "Running Ready job=ready"}},
 		},
+		"a command line that says how it ends is taken at its word": {
+			pod: pod("Never", command("job", "sh", "-c", "sleep 5; exit 3"), command("other", "true")),
+			moments: []moment{
+				{want: "Running Ready job=ready other=ready wake=1s"},
+				{at: time.Second, want: "Running job=ready other=exit0 wake=5s"},
+				{at: 5 * time.Second, want: "Failed job=exit3 other=exit0"},
+			},
+		},
+		"a command line that fails makes a server crash-loop": {
+			pod: pod("Always", command("web", "false")),
+			moments: []moment{
+				{want: "Running Ready web=ready wake=1s"},
+				{at: time.Second, want: "Running Ready web=ready/1 wake=2s"},
+				{at: 2 * time.Second, want: "Running web=CrashLoopBackOff/1 wake=12s"},
+			},
+		},
+		"an init container takes as long as its command line says": {
+			pod: inits(pod("Always", ctr("web")), command("a", "sleep", "2")),
+			moments: []moment{
+				{want: "Pending !init a=running web=PodInitializing wake=2s"},
+				{at: 2 * time.Second, want: "Running Ready a=exit0 web=ready"},
+			},
+		},
+		"an exit code takes the place of the command line": {
+			pod: note(pod("Never", command("job", "sleep", "infinity")), ExitCode, "3"),
+			moments: []moment{
+				{want: "Running Ready job=ready wake=1s"},
+				{at: time.Second, want: "Failed job=exit3"},
+			},
+		},
+		"a time to run takes the place of that of the command line": {
+			pod: note(pod("Never", command("job", "sh", "-c", "sleep 60; exit 3")), RunDuration, "2s"),
+			moments: []moment{
+				{want: "Running Ready job=ready wake=2s"},
+				{at: 2 * time.Second, want: "Failed job=exit3"},
+			},
+		},
+		"a readiness probe whose command line fails does not pass": {
+			pod: pod("Always", probed("a", "true"), probed("b", "false")),
+			moments: []moment{
+				{want: "Running a=ready b=running"},
+				{at: time.Second, do: func(p *corev1.Pod) { note(p, ReadyAfter, "0s") }, want: "Running Ready a=ready b=ready"},
+			},
+		},
+		"a pod that its node refuses fails": {
+			pod:     pod("Always", ctr("web")),
+			world:   func(w *World) { w.Refused = &Refusal{Reason: "NodePorts", Message: "taken"} },
+			moments: []moment{{want: "Failed reason=NodePorts"}},
+		},
 		"sidecars end when the work is done": {
 			pod: inits(pod("Never", ctr("job")), side("s")),
 			moments: []moment{
