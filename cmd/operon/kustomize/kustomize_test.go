@@ -1,10 +1,13 @@
 package kustomize
 
 import (
+	"flag"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/spf13/pflag"
 )
 
 // capture returns what f prints to standard output: kustomize writes there and nowhere else.
@@ -47,5 +50,21 @@ func TestBuildAndEditWorkAsUnderTheirOwnName(t *testing.T) {
 	}
 	if err := Run(t.Context(), []string{"build", "nowhere"}); err == nil {
 		t.Error("a directory that is not there was built")
+	}
+}
+
+func TestHelpNamesNoFlagsOfOtherPackages(t *testing.T) {
+	if flag.Lookup("kubeconfig") == nil {
+		flag.String("kubeconfig", "", "a flag of another package")
+	}
+	if pflag.Lookup("version") == nil {
+		pflag.String("version", "", "another")
+	}
+	for _, args := range [][]string{{"--help"}, {"build", "--help"}} {
+		var err error
+		out := capture(t, func() { err = Run(t.Context(), args) })
+		if err != nil || !strings.Contains(out, "--stack-trace") || strings.Contains(out, "--kubeconfig") || strings.Contains(out, "--version") {
+			t.Errorf("%q: %v:\n%s", args, err, out)
+		}
 	}
 }

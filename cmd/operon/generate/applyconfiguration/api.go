@@ -104,7 +104,19 @@ func newAPI(in *generate.Input, pkg *load.Package, external map[typeName]string)
 		return strings.Compare(strings.ToLower(x.name()), strings.ToLower(y.name()))
 	})
 	a.schemas = a.newSchemas(all)
+	a.named()
 	return a, true
+}
+
+// named warns of a package that does not declare the variable which the generated ForKind needs.
+func (a *api) named() {
+	if len(a.types) == 0 || a.pkg.Mentions("SchemeGroupVersion") {
+		return
+	}
+	at := a.in.Markers.Occurrences(a.pkg, enableMarker)[0]
+	a.in.Doubt(diag.Mistake{Pos: at.Pos, Len: at.Len,
+		What: "apply configurations refer to the variable SchemeGroupVersion of this package, which does not declare it",
+		Fix:  fmt.Sprintf("add var SchemeGroupVersion = schema.GroupVersion{Group: %q, Version: %q}, of k8s.io/apimachinery/pkg/runtime/schema", a.group, a.versionName)})
 }
 
 // optedOut reports whether the file doc.go of the package turns off the generator of that name of Kubernetes.

@@ -1,6 +1,7 @@
 package applyconfiguration_test
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"strings"
@@ -19,6 +20,12 @@ var _ generate.Generator = applyconfiguration.Generator{}
 // That the files are controller-gen's is the differential test's to say.
 func TestConfigurations(t *testing.T) {
 	golden.Test(t, "testdata/*.txtar", applyconfiguration.Generator{})
+}
+
+// ForKind of such a package does not compile.
+func TestAPackageWithoutTheVariableOfForKindIsDoubtful(t *testing.T) {
+	nothing := func(context.Context, []byte) ([]generate.Refusal, error) { return nil, nil }
+	golden.TestJudged(t, "testdata/doubtful/*.txtar", applyconfiguration.Generator{}, nothing)
 }
 
 func TestHeaderNamesTheYear(t *testing.T) {
