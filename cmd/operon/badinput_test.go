@@ -46,6 +46,7 @@ func TestBadInputGetsOneSentenceAndANonZeroExit(t *testing.T) {
 		{"nodes is not a number", []string{"cluster", "--nodes", "many"}, `"many"`},
 		{"negative nodes", []string{"cluster", "--nodes", "-1"}, "--nodes 0 or more"},
 		{"impossible port", []string{"cluster", "--port", "70000"}, "port 70000"},
+		{"idle time of a cluster that is not lent", []string{"cluster", "--idle", "1m"}, "--lend"},
 		{"impossible verbosity", []string{"cluster", "-v", "11"}, "-v 11"},
 		{"port in use", []string{"cluster", "--port", taken, "--data-dir", fresh}, "port " + taken + " is in use"},
 		{"data directory that cannot be created", []string{"cluster", "--data-dir", "/proc/operon"}, "cannot be created"},

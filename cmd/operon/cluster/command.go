@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -29,7 +30,7 @@ const examples = `  # A cluster for this terminal; another terminal uses it
   # As a child of a test: ends when the test's end of the pipe is closed
   operon cluster --stop-on-stdin-eof`
 
-// NewCommand returns "operon cluster". runNodes simulates nodes; see Options.RunNodes.
+// NewCommand returns "operon cluster".
 func NewCommand() *cobra.Command {
 	opts := Options{Nodes: 1, RunNodes: runNodes}
 	var verbosity int
@@ -43,6 +44,9 @@ func NewCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if verbosity < 0 || verbosity > 10 {
 				return fmt.Errorf("-v %d is not between 0 (quiet) and 10", verbosity)
+			}
+			if cmd.Flags().Changed("idle") && ends.lend == "" {
+				return errors.New("--idle is about a cluster that is lent: give the socket with --lend, or leave it out")
 			}
 			if opts.APIOnly && !cmd.Flags().Changed("nodes") {
 				opts.Nodes = 0

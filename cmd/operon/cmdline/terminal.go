@@ -12,5 +12,7 @@ func OnTerminal(stream any) bool {
 	return ok && term.IsTerminal(int(file.Fd()))
 }
 
-// Coloured reports whether what is written to a stream is seen in colours: it is a terminal, and NO_COLOR (no-color.org) is not set.
-func Coloured(stream any) bool { return OnTerminal(stream) && os.Getenv("NO_COLOR") == "" }
+// Coloured reports whether what is written to a stream is seen in colours: it is a terminal that has some, and NO_COLOR (no-color.org) is not set.
+func Coloured(stream any) bool {
+	return OnTerminal(stream) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
+}

@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	"github.com/operon-dev/operon/cmd/operon/devloop/rebuild"
+	"github.com/operon-dev/operon/cmd/operon/devloop/stamp"
 	"github.com/operon-dev/operon/internal/gobuild"
 )
 
@@ -43,9 +44,7 @@ func (l *loop) newBuilder() *rebuild.Builder {
 // decideOnCgo looks whether the manager can do without cgo, and reports whether that has changed, which takes a new builder. Images are built
 // without, and so is the operon command: what it and the manager have in common need not be compiled again.
 func (l *loop) decideOnCgo(ctx context.Context) (changed bool) {
-	if info, err := os.Stat(l.module()); err == nil {
-		l.decidedFor = stamp{info.ModTime(), info.Size()}
-	}
+	l.decidedFor = stamp.Of(l.module())
 	before := l.withoutCgo
 	l.withoutCgo = gobuild.WithoutCgo(ctx, l.Root, l.Package)
 	return !slices.Equal(before, l.withoutCgo)

@@ -15,6 +15,7 @@ import (
 	"github.com/operon-dev/operon/cmd/operon/deploy"
 	"github.com/operon-dev/operon/cmd/operon/devloop/logview"
 	"github.com/operon-dev/operon/cmd/operon/devloop/rebuild"
+	"github.com/operon-dev/operon/cmd/operon/devloop/stamp"
 	"github.com/operon-dev/operon/pkg/client"
 )
 
@@ -60,7 +61,7 @@ type loop struct {
 	placed     bool      // the webhooks' port is nobody else's
 	overlay    string    // of a build that tells the manager of that port; empty: it need not be told
 	withoutCgo []string  // a build's environment, as last decided, and what go.mod was then
-	decidedFor stamp
+	decidedFor stamp.Stamp
 	builder    *rebuild.Builder
 	ports      ports
 	own        bool // the cluster goes away with the loop

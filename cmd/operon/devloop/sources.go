@@ -11,19 +11,15 @@ import (
 	"time"
 
 	"github.com/fsnotify/fsnotify"
+
+	"github.com/operon-dev/operon/cmd/operon/devloop/stamp"
 )
 
 // quiet is how long nothing must change before a cycle begins: editors write a file in several steps, which follow each other within milliseconds.
 const quiet = 20 * time.Millisecond
 
-// A stamp tells two contents of a file apart.
-type stamp struct {
-	modified time.Time
-	size     int64
-}
-
 // A snapshot is the state of the sources at one time.
-type snapshot map[string]stamp
+type snapshot map[string]stamp.Stamp
 
 // isSource reports whether the manager or its manifests are made from a file.
 func isSource(path string) bool {
@@ -66,7 +62,7 @@ func walk(root string, dir func(path string) error, file func(path string, info 
 func takeSnapshot(root string) (snapshot, error) {
 	s := snapshot{}
 	err := walk(root, func(string) error { return nil }, func(path string, info fs.FileInfo) {
-		s[path] = stamp{info.ModTime(), info.Size()}
+		s[path] = stamp.From(info)
 	})
 	return s, err
 }
@@ -74,9 +70,9 @@ func takeSnapshot(root string) (snapshot, error) {
 // code is the part of a snapshot that the compiler may read.
 func (s snapshot) code() snapshot {
 	code := snapshot{}
-	for path, stamp := range s {
+	for path, then := range s {
 		if filepath.Ext(path) == ".go" {
-			code[path] = stamp
+			code[path] = then
 		}
 	}
 	return code
@@ -85,8 +81,8 @@ func (s snapshot) code() snapshot {
 // changed returns a source that is not the same in both snapshots, relative to root, or nothing.
 func (s snapshot) changed(other snapshot, root string) string {
 	var paths []string
-	for path, stamp := range s {
-		if other[path] != stamp {
+	for path, then := range s {
+		if other[path] != then {
 			paths = append(paths, path)
 		}
 	}

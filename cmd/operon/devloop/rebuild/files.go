@@ -12,7 +12,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
+
+	"github.com/operon-dev/operon/cmd/operon/devloop/stamp"
 )
 
 // errUnplanned is why a plan cannot be followed: something is not as it was when it was made.
@@ -20,33 +21,19 @@ var errUnplanned = errors.New("not as planned")
 
 type digest = [sha256.Size]byte
 
-// A stamp tells two contents of a file apart. That of a file which is not there is zero.
-type stamp struct {
-	modified time.Time
-	size     int64
-}
-
 // sources are files by their paths.
-type sources map[string]stamp
+type sources map[string]stamp.Stamp
 
-func (s sources) add(path string) { s[path] = stampOf(path) }
+func (s sources) add(path string) { s[path] = stamp.Of(path) }
 
 // same reports whether all files are as they were.
 func (s sources) same() bool {
 	for path, before := range s {
-		if stampOf(path) != before {
+		if stamp.Of(path) != before {
 			return false
 		}
 	}
 	return true
-}
-
-func stampOf(path string) stamp {
-	info, err := os.Stat(path)
-	if err != nil {
-		return stamp{}
-	}
-	return stamp{info.ModTime(), info.Size()}
 }
 
 // A state is what a unit's directory holds that a build may look at.

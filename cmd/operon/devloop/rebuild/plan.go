@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/operon-dev/operon/cmd/operon/devloop/stamp"
 )
 
 // A plan is how to build the program from what go build has made.
@@ -23,7 +25,7 @@ type plan struct {
 	archives map[string]string // of all packages, by import path
 	main     string            // the main package's import path
 	link     step
-	output   stamp // of the binary that is made of them; zero until a rebuild has made one
+	output   stamp.Stamp // of the binary that is made of them; zero until a rebuild has made one
 }
 
 // A unit is a package whose files may change.

@@ -14,6 +14,7 @@ import (
 	"sync"
 
 	"github.com/operon-dev/operon/cmd/operon/devloop/child"
+	"github.com/operon-dev/operon/cmd/operon/devloop/stamp"
 )
 
 // A job is what a rebuild does for one unit. Its results are there when done is closed.
@@ -64,7 +65,7 @@ func (b *Builder) rebuild(ctx context.Context) error {
 		failed = errors.Join(failed, j.err)
 	}
 	// The first time the archives may be of later files than the binary: one that was saved while the plan was made.
-	if failed == nil && (relink || p.output == stamp{} || p.output != stampOf(b.Output)) {
+	if failed == nil && (relink || p.output == stamp.Stamp{} || p.output != stamp.Of(b.Output)) {
 		failed = b.relink(ctx, archives)
 	}
 	if failed != nil {
@@ -85,7 +86,7 @@ func (b *Builder) rebuild(ctx context.Context) error {
 		}
 		u.own, u.export = true, j.export
 	}
-	p.archives, p.output = archives, stampOf(b.Output)
+	p.archives, p.output = archives, stamp.Of(b.Output)
 	return nil
 }
 
