@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"golang.org/x/mod/modfile"
+	"golang.org/x/mod/module"
 	"golang.org/x/mod/semver"
 
 	"github.com/operon-dev/operon/cmd/operon/scaffold/origin"
@@ -51,10 +52,12 @@ func Require(mod, sum, repo string, from origin.Origin) (newMod, newSum string, 
 	} else if err := file.AddReplace(origin.Library, "", from.Dir, ""); err != nil {
 		return "", "", err
 	}
-	if err := file.AddRequire(origin.Library, version); err != nil {
+	// Added with the others, which separates what is required for its own sake from the rest.
+	if err := file.DropRequire(origin.Library); err != nil {
 		return "", "", err
 	}
-	newMod, err = require(file, known.Require)
+	file.Cleanup()
+	newMod, err = require(file, append(known.Require, &modfile.Require{Mod: module.Version{Path: origin.Library, Version: version}}))
 	return newMod, mergeSums(append(sums, sum)...), err
 }
 

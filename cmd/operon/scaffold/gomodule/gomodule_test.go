@@ -169,3 +169,15 @@ func TestRuntimeOfAProject(t *testing.T) {
 		})
 	}
 }
+
+func TestTheLibraryIsRequiredAmongWhatAProjectRequiresForItsOwnSake(t *testing.T) {
+	const mod = "module example.com/p\n\ngo 1.99\n\nrequire (\n\texample.com/mine v1.0.0\n\texample.com/zoo v1.0.0\n)\n\nrequire (\n\texample.com/theirs v1.0.0 // indirect\n)\n"
+	got, _, err := Require(mod, "", "example.com/p", checkout(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	direct, _, _ := strings.Cut(got, ")\n")
+	if !strings.Contains(direct, "\texample.com/mine v1.0.0\n") || !strings.Contains(direct, "\t"+origin.Library+" v0.0.0\n") || strings.Contains(direct, "indirect") {
+		t.Errorf("go.mod:\n%s", got)
+	}
+}

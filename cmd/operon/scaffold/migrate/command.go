@@ -3,9 +3,12 @@ package migrate
 import (
 	"errors"
 	"fmt"
+	"os/signal"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
+	"github.com/operon-dev/operon/cmd/operon/cmdline"
 	"github.com/operon-dev/operon/cmd/operon/scaffold/origin"
 	"github.com/operon-dev/operon/cmd/operon/scaffold/review"
 )
@@ -15,7 +18,8 @@ const long = `Move the operator that the current directory is in from controller
 Imports of sigs.k8s.io/controller-runtime become imports of github.com/operon-dev/operon, in tests too; calls whose form has changed
 up to v0.25 of that API are rewritten; go.mod requires Operon; the Makefile's targets call operon, and download nothing any more.
 The layout, PROJECT and config stay as they are. Targets and files of your own are left alone, and named. An operator that neither
-Kubebuilder nor Operator-SDK has made, without a PROJECT file, keeps its Makefile.
+Kubebuilder nor Operator-SDK has made, without a PROJECT file, keeps its Makefile. In a project that is on Operon already, the Go files
+that import controller-runtime all the same are moved, a tutorial's for example, and nothing else.
 
 The result is compiled, tests included, before anything is written. Then the differences are shown, and on a terminal it asks whether
 to go on. Elsewhere it writes with --yes only. A project with changes that are not committed is refused, unless --force is given.
@@ -45,12 +49,7 @@ func NewCommand() *cobra.Command {
 		Short:   "Move an operator from controller-runtime onto Operon",
 		Long:    long,
 		Example: examples,
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return fmt.Errorf("%s takes no arguments, only flags: %q is not one", cmd.CommandPath(), args[0])
-			}
-			return nil
-		},
+		Args:    cmdline.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			out, stderr := cmd.OutOrStdout(), cmd.ErrOrStderr()
 			root, err := find(".")
@@ -63,7 +62,14 @@ func NewCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			plan, err := New(cmd.Context(), root, opts, func(line string) { fmt.Fprintln(stderr, line) })
+			// An interrupt while the plan is tried is to take its files away; at the question below it is the default's again.
+			ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGINT, syscall.SIGTERM)
+			plan, err := New(ctx, root, opts, func(line string) { fmt.Fprintln(stderr, line) })
+			interrupted := ctx.Err() != nil
+			stop()
+			if interrupted {
+				return errors.New("interrupted: nothing is changed")
+			}
 			if errors.Is(err, ErrMigrated) {
 				fmt.Fprintln(out, "The project is on Operon already: there is nothing to move.")
 				return nil
@@ -71,7 +77,7 @@ func NewCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if err := review.Diff(out, plan.Set, review.Coloured(out)); err != nil {
+			if err := review.Diff(out, plan.Set, cmdline.Coloured(out)); err != nil {
 				return err
 			}
 			fmt.Fprintln(out)
@@ -83,11 +89,7 @@ func NewCommand() *cobra.Command {
 				return nil
 			}
 			if !yes {
-				ask := review.AskerOf(cmd)
-				if ask == nil {
-					return errors.New("nothing is changed yet: say --yes to go on")
-				}
-				if yes, err = ask("Change these files [y/n]"); err != nil || !yes {
+				if yes, err = review.Confirm(cmd, "Change these files [y/n]"); err != nil || !yes {
 					return err
 				}
 			}
@@ -114,6 +116,10 @@ func tell(cmd *cobra.Command, plan *Plan) error {
 	if !plan.Scaffolded {
 		next = "run its tests, and git commit"
 	}
-	_, err := fmt.Fprintf(cmd.OutOrStdout(), "%d files are changed.\nNext: %s\n", len(plan.Set.Changes()), next)
+	changed := fmt.Sprintf("%d files are changed.", len(plan.Set.Changes()))
+	if len(plan.Set.Changes()) == 1 {
+		changed = "1 file is changed."
+	}
+	_, err := fmt.Fprintf(cmd.OutOrStdout(), "%s\nNext: %s\n", changed, next)
 	return err
 }

@@ -15,6 +15,9 @@
 //
 // # Guarantees
 //
+// In a project that is on Operon already, Go files that import controller-runtime all the same are moved, and nothing else but what go mod tidy
+// makes of go.mod.
+//
 // Go files are changed by their syntax: comments, names and format stay. A file that was formatted is formatted again. A target of a Makefile that is
 // not as Kubebuilder or Operator-SDK made it is left alone and named.
 //

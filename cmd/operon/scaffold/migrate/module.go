@@ -2,15 +2,11 @@ package migrate
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
-	"strings"
 
 	"golang.org/x/mod/modfile"
-	"golang.org/x/mod/semver"
 
 	"github.com/operon-dev/operon/cmd/operon/scaffold/gomodule"
 	"github.com/operon-dev/operon/cmd/operon/scaffold/origin"
@@ -18,9 +14,6 @@ import (
 
 // compatModule is where, below the library, the module is that is Operon under controller-runtime's name.
 const compatModule = "/compat/controller-runtime"
-
-// goVersion is the version of Go that projects on Operon are built with.
-const goVersion = "1.26"
 
 // moveModule plans go.mod and go.sum, as far as they are known without asking for modules.
 func (p *Plan) moveModule(mod string, opts Options) error {
@@ -64,23 +57,14 @@ func (p *Plan) moveModule(mod string, opts Options) error {
 		return err
 	}
 	if opts.From.Dir != "" {
-		p.note("go.mod refers to the checkout %s, which docker build does not see: operon build makes the image, or go mod vendor first", opts.From.Dir)
+		image := "go mod vendor first"
+		if p.Scaffolded {
+			image = "operon build makes the image, or " + image
+		}
+		p.note("go.mod refers to the checkout %s, which docker build does not see: %s", opts.From.Dir, image)
 	}
 	if err := p.Set.Create("go.mod", string(out)); err != nil {
 		return err
 	}
 	return p.Set.Create("go.sum", newSum)
-}
-
-var golangImage = regexp.MustCompile(`(?m)^(FROM\s+(?:--\S+\s+)*(?:\S+/)?golang:)(\d+\.\d+)(?:\.\d+)?(\S*)`)
-
-// moveDockerfile has a Dockerfile build with a version of Go that go.mod takes.
-func moveDockerfile(text string) string {
-	return golangImage.ReplaceAllStringFunc(text, func(line string) string {
-		parts := golangImage.FindStringSubmatch(line)
-		if semver.Compare("v"+parts[2], "v"+goVersion) >= 0 {
-			return line
-		}
-		return fmt.Sprint(parts[1], goVersion, strings.TrimPrefix(parts[3], "."))
-	})
 }

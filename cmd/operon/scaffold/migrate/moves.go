@@ -14,17 +14,58 @@ import (
 
 // moves are what the API had in another form before v0.25, in the order in which they are made. All are of controller-runtime's import paths: imports are
 // moved last.
-var moves = []move{moveWebhookBuilders, moveManagerOptions, moveSourceKinds}
+var moves = []move{moveReconcilers, moveWebhookBuilders, moveManagerOptions, moveSourceKinds}
 
 // The packages that moves are about.
 const (
 	builderPath       = gomodule.ControllerRuntime + "/pkg/builder"
+	reconcilePath     = gomodule.ControllerRuntime + "/pkg/reconcile"
 	managerPath       = gomodule.ControllerRuntime + "/pkg/manager"
 	sourcePath        = gomodule.ControllerRuntime + "/pkg/source"
 	cachePath         = gomodule.ControllerRuntime + "/pkg/cache"
 	webhookPath       = gomodule.ControllerRuntime + "/pkg/webhook"
 	metricsServerPath = gomodule.ControllerRuntime + "/pkg/metrics/server"
 )
+
+// moveReconcilers gives reconcilers the context that they have been called with since v0.7:
+//
+//	func (r *GuestbookReconciler) Reconcile(req ctrl.Request) (ctrl.Result, error)
+//	func (r *GuestbookReconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error)
+//
+// It has no name in a function that has a ctx of its own.
+func moveReconcilers(s *source) map[string]string {
+	isRequest := func(e ast.Expr) bool {
+		return s.isFrom(e, gomodule.ControllerRuntime, "Request") || s.isFrom(e, reconcilePath, "Request")
+	}
+	needed := map[string]string{}
+	for _, decl := range s.file.Decls {
+		function, ok := decl.(*ast.FuncDecl)
+		if !ok || function.Recv == nil || function.Name.Name != "Reconcile" || function.Body == nil {
+			continue
+		}
+		params := function.Type.Params
+		if params.NumFields() != 1 || !isRequest(params.List[0].Type) {
+			continue
+		}
+		name := "ctx"
+		ast.Inspect(function, func(n ast.Node) bool {
+			if id, ok := n.(*ast.Ident); ok && id.Name == name {
+				name = "_"
+			}
+			return name != "_"
+		})
+		if len(params.List[0].Names) == 0 {
+			name = "" // all parameters of a function have names, or none has
+		}
+		pkg := s.nameOf("context")
+		if pkg == "" {
+			pkg = "context"
+			needed["context"] = pkg
+		}
+		s.replace(params.Opening+1, params.Opening+1, strings.TrimLeft(name+" "+pkg+".Context, ", " "))
+	}
+	return needed
+}
 
 // moveWebhookBuilders gives builders of webhooks the object that they are for as an argument, as since v0.23:
 //

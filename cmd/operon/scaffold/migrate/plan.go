@@ -45,9 +45,12 @@ type Plan struct {
 
 	module  string // the project's module
 	vendors bool
+	// strays says that the project is on Operon, and what is moved is files that were added to it with imports of controller-runtime.
+	strays bool
 }
 
-// New plans the move of the operator whose PROJECT or go.mod is in root. It returns ErrMigrated where there is nothing to move.
+// New plans the move of the operator whose PROJECT or go.mod is in root. In one that is on Operon it plans that of the Go files which import
+// controller-runtime all the same, a tutorial's perhaps. It returns ErrMigrated where there is nothing to move.
 // Progress is told to say.
 func New(ctx context.Context, root string, opts Options, say func(string)) (*Plan, error) {
 	plan := &Plan{Set: fileset.New(root, true)}
@@ -59,18 +62,19 @@ func New(ctx context.Context, root string, opts Options, say func(string)) (*Pla
 	if err != nil {
 		return nil, err
 	}
-	var reason string
-	if plan.Scaffolded, reason = scaffolded(root); !plan.Scaffolded && !opts.Compat {
-		plan.note("Makefile and test suites keep their tools, since operon's other verbs do not know the project: %s", reason)
-	}
 	mod := string(data)
-	if err := onControllerRuntime(root, mod); err != nil {
+	file, err := gomodule.Parse(mod)
+	if err != nil {
 		return nil, err
 	}
-	if !opts.Force {
-		if err := worktree.CheckClean(ctx, root); err != nil {
-			return nil, err
-		}
+	err = onControllerRuntime(root, file)
+	plan.strays = errors.Is(err, ErrMigrated) && !opts.Compat && !onCompat(file)
+	if err != nil && !plan.strays {
+		return nil, err
+	}
+	var reason string
+	if plan.Scaffolded, reason = scaffolded(root); !plan.Scaffolded && !opts.Compat && !plan.strays {
+		plan.note("Makefile and test suites keep their tools, since operon's other verbs do not know the project: %s", reason)
 	}
 	changes := append([]move{}, moves...)
 	if !opts.Compat && plan.Scaffolded {
@@ -82,7 +86,17 @@ func New(ctx context.Context, root string, opts Options, say func(string)) (*Pla
 	if err := plan.moveFiles(changes, opts); err != nil {
 		return nil, err
 	}
-	if err := plan.moveModule(mod, opts); err != nil {
+	if plan.strays && len(plan.Set.Changes()) == 0 {
+		return nil, ErrMigrated
+	}
+	if !opts.Force {
+		if err := worktree.CheckClean(ctx, root); err != nil {
+			return nil, err
+		}
+	}
+	if plan.strays {
+		plan.module = gomodule.Path(mod)
+	} else if err := plan.moveModule(mod, opts); err != nil {
 		return nil, err
 	}
 	if err := plan.verify(ctx, opts, say); err != nil {
@@ -92,20 +106,13 @@ func New(ctx context.Context, root string, opts Options, say func(string)) (*Pla
 }
 
 // onControllerRuntime returns an error unless the go.mod in root says that its module is on controller-runtime, and on that of its own name.
-func onControllerRuntime(root, mod string) error {
-	file, err := gomodule.Parse(mod)
-	if err != nil {
-		return err
-	}
+func onControllerRuntime(root string, mod *modfile.File) error {
 	requires := func(path string) bool {
-		return slices.ContainsFunc(file.Require, func(r *modfile.Require) bool { return r.Mod.Path == path && !r.Indirect })
-	}
-	for _, r := range file.Replace {
-		if r.Old.Path == gomodule.ControllerRuntime && strings.HasSuffix(r.New.Path, compatModule) {
-			return ErrMigrated
-		}
+		return slices.ContainsFunc(mod.Require, func(r *modfile.Require) bool { return r.Mod.Path == path && !r.Indirect })
 	}
 	switch {
+	case onCompat(mod):
+		return ErrMigrated
 	case requires(gomodule.ControllerRuntime):
 		return nil
 	case requires(origin.Library):
@@ -113,6 +120,13 @@ func onControllerRuntime(root, mod string) error {
 	default:
 		return fmt.Errorf("the module in %s does not require %s, so there is nothing to move from: go to the directory of one that does", root, gomodule.ControllerRuntime)
 	}
+}
+
+// onCompat reports whether a go.mod has Operon stand in for controller-runtime under its own name.
+func onCompat(mod *modfile.File) bool {
+	return slices.ContainsFunc(mod.Replace, func(r *modfile.Replace) bool {
+		return r.Old.Path == gomodule.ControllerRuntime && strings.HasSuffix(r.New.Path, compatModule)
+	})
 }
 
 // moveFiles plans the changes of all files but go.mod.
@@ -190,7 +204,9 @@ func (p *Plan) moveFile(rel string, changes []move, opts Options, mentions *[]st
 			}
 		}
 		return p.Set.Edit(rel, func(string) (string, error) { return moved, nil })
-	case path.Base(rel) == "Dockerfile":
+	case p.strays:
+		return nil
+	case isDockerfile(rel):
 		return p.Set.Edit(rel, func(text string) (string, error) { return moveDockerfile(text), nil })
 	case opts.Compat:
 		return nil
@@ -200,16 +216,25 @@ func (p *Plan) moveFile(rel string, changes []move, opts Options, mentions *[]st
 			if len(result.left) > 0 {
 				p.note("Makefile: left as they are: %s", strings.Join(result.left, ", "))
 			}
+			if namesLibrary(result.text) {
+				*mentions = append(*mentions, rel)
+			}
 			return result.text, nil
 		})
-	case slices.Contains([]string{".yml", ".yaml", ".mk", ".sh", ".toml"}, path.Ext(rel)):
+	case path.Base(rel) == "Makefile" || slices.Contains([]string{".yml", ".yaml", ".mk", ".sh", ".toml"}, path.Ext(rel)):
 		data, err := os.ReadFile(filepath.Join(p.Set.Root(), filepath.FromSlash(rel)))
-		if err == nil && strings.Contains(string(data), gomodule.ControllerRuntime) {
+		if err == nil && namesLibrary(string(data)) {
 			*mentions = append(*mentions, rel)
 		}
 		return err
 	}
 	return nil
+}
+
+// namesLibrary reports whether a text that is not Go names controller-runtime or a package of it: to a generator of mocks, for instance, which would
+// make them for the package that the project has left. Programs below tools are modules of their own, and stay.
+func namesLibrary(text string) bool {
+	return strings.Contains(strings.ReplaceAll(text, gomodule.ControllerRuntime+"/tools/", ""), gomodule.ControllerRuntime)
 }
 
 func (p *Plan) note(format string, args ...any) {

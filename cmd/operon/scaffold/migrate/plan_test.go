@@ -106,19 +106,3 @@ func TestReleasedVersionsAreRequiredWithoutAReplace(t *testing.T) {
 		}
 	}
 }
-
-func TestDockerfilesAreBuiltWithAVersionOfGoThatWillDo(t *testing.T) {
-	for have, want := range map[string]string{
-		"FROM golang:1.24 AS builder\n":                                  "FROM golang:1.26 AS builder\n",
-		"FROM --platform=$BUILDPLATFORM golang:1.24.6-alpine AS builder": "FROM --platform=$BUILDPLATFORM golang:1.26-alpine AS builder",
-		"FROM docker.io/golang:1.19":                                     "FROM docker.io/golang:1.26",
-		"FROM golang:1.26.1":                                             "FROM golang:1.26.1",
-		"FROM golang:1.30":                                               "FROM golang:1.30",
-		"FROM golang:latest":                                             "FROM golang:latest",
-		"# FROM golang:1.24":                                             "# FROM golang:1.24",
-	} {
-		if got := moveDockerfile(have); got != want {
-			t.Errorf("%q becomes %q, not %q", have, got, want)
-		}
-	}
-}

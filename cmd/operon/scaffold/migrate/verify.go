@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -52,6 +53,13 @@ func (p *Plan) verify(ctx context.Context, opts Options, say func(string)) error
 			return err
 		}
 	}
+	held, err := p.heldBack()
+	if err != nil {
+		return err
+	}
+	for _, sentence := range held {
+		p.note("%s", sentence)
+	}
 	advice := ""
 	if len(libraries) > 0 && !opts.Compat {
 		advice = fmt.Sprintf("%s import %s too, and their types of it are not Operon's", strings.Join(libraries, ", "), gomodule.ControllerRuntime)
@@ -63,11 +71,17 @@ func (p *Plan) verify(ctx context.Context, opts Options, say func(string)) error
 	if buildErr == nil {
 		return nil
 	}
+	if tidyErr != nil && len(held) > 0 {
+		return fmt.Errorf("nothing is changed, since go.mod can't be completed: %w; what holds it back: %s", tidyErr, strings.Join(held, "; "))
+	}
 	if tidyErr != nil {
 		return fmt.Errorf("nothing is changed, since go.mod can't be completed: %w: check that Go can download modules, or compile the rest yourself with --no-build", tidyErr)
 	}
 	say(buildErr.Error())
 	message := "nothing is changed, since the result does not compile: mend that in the project as it is, if that can be, or have everything else moved with --no-build and mend it then"
+	if len(held) > 0 {
+		message += "; what may be the cause: " + strings.Join(held, "; ")
+	}
 	if advice != "" {
 		message += "; " + advice + ": try --compat first"
 	}
@@ -77,7 +91,22 @@ func (p *Plan) verify(ctx context.Context, opts Options, say func(string)) error
 // write writes a plan down for Go.
 func (t trial) write(set *fileset.Set) error {
 	overlay := map[string]string{}
+	for _, name := range []string{"go.mod", "go.sum"} {
+		text, err := set.Read(name)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(t.dir, name), []byte(text), 0o600); err != nil {
+			return err
+		}
+	}
 	for i, c := range set.Changes() {
+		if c.Path == "go.mod" || c.Path == "go.sum" {
+			continue
+		}
 		if c.Op == fileset.Removed {
 			overlay[filepath.Join(t.root, c.Path)] = ""
 			continue
@@ -87,13 +116,8 @@ func (t trial) write(set *fileset.Set) error {
 			return err
 		}
 		name := filepath.Join(t.dir, fmt.Sprintf("%d%s", i, filepath.Ext(c.Path)))
-		switch c.Path {
-		case "go.mod", "go.sum":
-			name = filepath.Join(t.dir, c.Path)
-		default:
-			overlay[filepath.Join(t.root, c.Path)] = name
-			t.names[filepath.Base(name)] = c.Path
-		}
+		overlay[filepath.Join(t.root, c.Path)] = name
+		t.names[filepath.Base(name)] = c.Path
 		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
 			return err
 		}
@@ -200,15 +224,20 @@ func (t trial) plain(said string) string {
 	return strings.Join(lines, "\n")
 }
 
-// lastLine is the line of what Go says that tells most: the last one, but for what a proxy adds to it.
+// lastLine is the line of what Go says that tells most: the last one, but for what a proxy adds to it, and with the list that it may begin.
 func lastLine(err error) error {
 	if err == nil {
 		return nil
 	}
 	var last string
+	list := false
 	for line := range strings.Lines(err.Error()) {
-		if line = strings.TrimSpace(line); line != "" && (last == "" || !strings.HasPrefix(line, "server response:")) {
-			last = line
+		switch line = strings.TrimSpace(line); {
+		case line == "" || last != "" && strings.HasPrefix(line, "server response:"):
+		case list:
+			last += " " + line
+		default:
+			last, list = line, strings.HasSuffix(line, "in multiple modules:")
 		}
 	}
 	return errors.New(last)
