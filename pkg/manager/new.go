@@ -89,23 +89,22 @@ func (m *manager) setUpElection() error {
 		m.lock = o.LeaderElectionResourceLockInterface
 		return nil
 	}
-	config, events := m.GetConfig(), recorder.Provider(m.Cluster)
-	if o.LeaderElectionConfig != nil {
-		config = rest.CopyConfig(o.LeaderElectionConfig)
-		httpClient, err := rest.HTTPClientFor(config)
-		if err != nil {
-			return fmt.Errorf("leader election: %w", err)
-		}
-		m.lockEvents, err = recorder.NewProvider(config, recorder.Options{
-			HTTPClient: httpClient, Scheme: m.GetScheme(), Logger: m.logger.WithName("events"),
-		})
-		if err != nil {
-			return fmt.Errorf("leader election: %w", err)
-		}
-		events = m.lockEvents
-	}
 	var err error
-	m.lock, err = leaderelection.NewResourceLock(config, events, leaderelection.Options{
+	config, httpClient, broadcaster := m.GetConfig(), m.GetHTTPClient(), o.EventBroadcaster
+	if o.LeaderElectionConfig != nil {
+		config, broadcaster = rest.CopyConfig(o.LeaderElectionConfig), nil
+		if httpClient, err = rest.HTTPClientFor(config); err != nil {
+			return fmt.Errorf("leader election: %w", err)
+		}
+	}
+	// The cluster's recorders stop before the election, whose last event comes after everything else has stopped.
+	m.lockEvents, err = recorder.NewProvider(config, recorder.Options{
+		HTTPClient: httpClient, Scheme: m.GetScheme(), Logger: m.logger.WithName("events"), Broadcaster: broadcaster,
+	})
+	if err != nil {
+		return fmt.Errorf("leader election: %w", err)
+	}
+	m.lock, err = leaderelection.NewResourceLock(config, m.lockEvents, leaderelection.Options{
 		LeaderElection:             true,
 		LeaderElectionResourceLock: o.LeaderElectionResourceLock,
 		LeaderElectionNamespace:    o.LeaderElectionNamespace,

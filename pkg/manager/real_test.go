@@ -357,6 +357,7 @@ func handsOver(t *testing.T, config *rest.Config) {
 	for _, holder := range []string{before, holder(second)} {
 		awaitEvent(t, second.GetAPIReader(), ns, holder+" became leader")
 	}
+	awaitEvent(t, second.GetAPIReader(), ns, before+" stopped leading")
 	families, err := metrics.Registry.Gather()
 	if err != nil {
 		t.Fatal(err)

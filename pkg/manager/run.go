@@ -37,7 +37,7 @@ type manager struct {
 	certificates *certificates.Keeper // nil when there is none
 
 	lock       resourcelock.Interface // nil without leader election
-	lockEvents *recorder.APIProvider  // nil unless the lock is elsewhere
+	lockEvents *recorder.APIProvider  // of the lock; nil if that is the options'
 	elected    chan struct{}
 
 	// awaitRelease calls a function when the lock is given back, until its context ends. nil if nobody can tell.

@@ -16,5 +16,7 @@
 // # What is not guaranteed
 //
 // Events may be lost: when the queue of 1,000 is full, when one object has too
-// many of them, and when they are still queued at the time the provider stops.
+// many of them, and when they are still queued two seconds after the provider
+// was stopped. Of events.k8s.io/v1 events, the last ones before a stop may be
+// lost in any case: their queue does not tell when it is empty.
 package recorder

@@ -56,6 +56,7 @@ type APIProvider struct {
 	sending context.Context
 	cancel  context.CancelFunc
 	gate    gate
+	last    *marker
 }
 
 var _ Provider = (*APIProvider)(nil)
@@ -71,26 +72,28 @@ func NewProvider(config *rest.Config, options Options) (*APIProvider, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &APIProvider{options: options, core: core, events: newer}
+	p := &APIProvider{options: options, core: core, events: newer, last: newMarker()}
 	p.sending, p.cancel = context.WithCancel(logr.NewContext(context.Background(), options.Logger))
 	return p, nil
 }
 
 // Start waits until ctx is done, and then stops: events recorded later are
-// dropped, and requests under way are waited for, and cut off after two seconds.
+// dropped, core/v1 events in the queue are sent, and requests under way are
+// waited for, all of it for two seconds at most.
 func (p *APIProvider) Start(ctx context.Context) error {
 	<-ctx.Done()
 	p.mu.Lock()
 	p.stopped = true
 	p.mu.Unlock()
+	late := time.AfterFunc(lastRequests, p.cancel)
 	if p.coreQueue != nil && p.options.Broadcaster == nil {
+		p.flush(p.coreQueue)
 		p.coreQueue.Shutdown()
 	}
 	if p.newerQueue != nil {
 		p.newerQueue.Shutdown()
 	}
 	// A request under way is let finish, if the server answers.
-	late := time.AfterFunc(lastRequests, p.cancel)
 	p.gate.close()
 	late.Stop()
 	p.cancel()
@@ -116,6 +119,12 @@ func (p *APIProvider) handOver(f func()) {
 	}
 }
 
+func (p *APIProvider) hasStopped() bool {
+	p.mu.RLock()
+	defer p.mu.RUnlock()
+	return p.stopped
+}
+
 // coreRecorderOf is called within handOver.
 func (p *APIProvider) coreRecorderOf(name string) record.EventRecorder {
 	p.coreOnce.Do(func() {
@@ -125,6 +134,9 @@ func (p *APIProvider) coreRecorderOf(name string) record.EventRecorder {
 		}
 		p.coreQueue.StartRecordingToSink(&coreSink{provider: p})
 		p.coreQueue.StartEventWatcher(func(e *corev1.Event) {
+			if p.last.is(e) {
+				return
+			}
 			p.options.Logger.V(1).Info(e.Message, "type", e.Type, "object", e.InvolvedObject, "reason", e.Reason)
 		})
 	})

@@ -3,6 +3,7 @@ package recorder
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -14,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/record"
@@ -141,6 +143,28 @@ func TestSimilarEventsAreCounted(t *testing.T) {
 	recorder.Event(pod, "Normal", "Jumped", "again")
 	if got := next(t, requests); got.method != "PATCH" || got.body["count"] != 2.0 {
 		t.Errorf("sent %s %v", got.method, got.body)
+	}
+}
+
+// The last event of a leader is that it has stopped leading.
+func TestWhatIsInTheQueueAtTheStopIsSent(t *testing.T) {
+	config, requests := apiServer(t, nil)
+	p, stop := running(t, config, nil)
+	recorder := p.GetEventRecorderFor("frogs")
+	var want, got []string
+	for i := range 8 { // fewer than the client may send at once
+		frog := pod.DeepCopy()
+		frog.Name, frog.UID = fmt.Sprint("frog-", i), types.UID(fmt.Sprint("uid-", i))
+		want = append(want, frog.Name)
+		recorder.Event(frog, "Normal", "Jumped", frog.Name)
+	}
+	stop()
+	for range len(requests) {
+		message, _ := (<-requests).body["message"].(string)
+		got = append(got, message)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
@@ -23,6 +24,10 @@ type coreSink struct {
 
 // Create implements record.EventSink.
 func (s *coreSink) Create(event *corev1.Event) (*corev1.Event, error) {
+	if s.provider.last.is(event) {
+		s.provider.last.arrive()
+		return event, nil
+	}
 	return s.send(event, func(ctx context.Context) (*corev1.Event, error) {
 		return s.provider.core.Events(event.Namespace).Create(ctx, event, metav1.CreateOptions{})
 	})
@@ -50,7 +55,13 @@ func (s *coreSink) send(event *corev1.Event, request func(context.Context) (*cor
 		return nil, errStopped
 	}
 	defer s.provider.gate.leave()
-	return request(s.provider.sending)
+	sent, err := request(s.provider.sending)
+	var answer *apierrors.StatusError
+	if err != nil && !errors.As(err, &answer) && s.provider.hasStopped() {
+		// The next try would come seconds later, and what is behind it in the queue has no more than that.
+		return nil, &rest.RequestConstructionError{Err: err}
+	}
+	return sent, err
 }
 
 // newerSink sends events.k8s.io/v1 events.

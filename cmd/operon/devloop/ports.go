@@ -7,6 +7,7 @@ import (
 	"go/parser"
 	"go/token"
 	"io"
+	"math/rand/v2"
 	"net"
 	"path/filepath"
 	"slices"
@@ -77,13 +78,19 @@ func (p *ports) close() error {
 	return errors.Join(errs...)
 }
 
-// freePort returns a port that nobody listens at.
+// freePort returns a port that nobody listens at. It is none of those that systems give to whoever connects or asks for any port (RFC 6335 has
+// them from 49152 on, Linux from 32768): the manager listens there seconds later, when one of these would be somebody's.
 func freePort() (int, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return 0, err
+	const from, to, tries = 15000, 30000, 100
+	var err error
+	for range tries {
+		var l net.Listener
+		port := from + rand.IntN(to-from)
+		if l, err = net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port))); err == nil {
+			return port, l.Close()
+		}
 	}
-	return l.Addr().(*net.TCPAddr).Port, l.Close()
+	return 0, err
 }
 
 // arguments returns further arguments for the manager in a directory, for the addresses that are not free among those that it would use
