@@ -47,7 +47,8 @@ type environment struct {
 	graph   *garbagecollector.GraphBuilder
 }
 
-// Start builds the controllers and runs them until ctx ends. It returns when the workload controllers have seen the cluster.
+// Start builds the controllers and runs them until ctx ends. It returns when the workload controllers have seen the cluster,
+// with an error when they cannot; the Set is there then too if something runs that is to be waited for, and nil otherwise.
 func Start(ctx context.Context, config *rest.Config, keys *pki.PKI) (*Set, error) {
 	config = rest.CopyConfig(config)
 	config.UserAgent = "kube-controller-manager"
@@ -67,7 +68,7 @@ func Start(ctx context.Context, config *rest.Config, keys *pki.PKI) (*Set, error
 	}
 	env.informers.Start(ctx.Done())
 	if err := synced.Await(ctx, env.informers, env.client.Discovery()); err != nil {
-		return nil, fmt.Errorf("controllers: %w", err)
+		return s, fmt.Errorf("controllers: %w", err)
 	}
 	close(env.started)
 	s.run(ctx, workloads)
@@ -75,7 +76,7 @@ func Start(ctx context.Context, config *rest.Config, keys *pki.PKI) (*Set, error
 	for _, c := range resourceControllers {
 		r, err := c.build(ctx, env)
 		if err != nil {
-			return nil, fmt.Errorf("%s controller: %w", c.name, err)
+			return s, fmt.Errorf("%s controller: %w", c.name, err)
 		}
 		watchAll = append(watchAll, r)
 	}

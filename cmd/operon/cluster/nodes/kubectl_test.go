@@ -35,7 +35,7 @@ func (c *cluster) tryKubectl(t *testing.T, ns string, args ...string) (string, e
 func TestWalkWithKubectl(t *testing.T) {
 	c, ns := start(t)
 	for _, step := range []struct {
-		args string
+		args string // of kubectl, after UNTIL repeated until they print what is wanted
 		want string // a pattern for the whole output, spaces standing for any
 	}{
 		{"get nodes", `NAME STATUS ROLES AGE VERSION operon-node-0 Ready <none> \S+ v1.37.1 operon-node-1 Ready <none> \S+ v1.37.1 operon-node-2 Ready <none> \S+ v1.37.1`},
@@ -46,7 +46,8 @@ func TestWalkWithKubectl(t *testing.T) {
 		{"scale deployment/web --replicas=4", `deployment.apps/web scaled`},
 		{"wait deployment/web --for=jsonpath={.status.availableReplicas}=4 --timeout=30s", `deployment.apps/web condition met`},
 		{"wait pod --all --for=condition=Ready --timeout=30s", `(pod/web-\S+ condition met ?){4}`},
-		{"wait endpointslice -l kubernetes.io/service-name=web --for=jsonpath={.endpoints[3].conditions.ready}=true --timeout=30s", `endpointslice.discovery.k8s.io/web-\S+ condition met`},
+		// kubectl wait takes an endpoint that is not there yet for an error.
+		{"UNTIL get endpointslice -l kubernetes.io/service-name=web -o jsonpath={.items[*].endpoints[*].conditions.ready}", `true true true true`},
 		{"set image deployment/web web=web:2", `deployment.apps/web image updated`},
 		{"rollout status deployment/web --timeout=30s", `.*deployment "web" successfully rolled out`},
 		{"describe pods --show-events", `.*Status: Running.*IP: 10\.128\..*Normal Started \S+ kubelet spec.containers{web}: Container started.*`},
@@ -66,9 +67,16 @@ func TestWalkWithKubectl(t *testing.T) {
 		{"delete pods --all --timeout=30s", `.*`},
 		{"get pods", `No resources found in \S+ namespace.`},
 	} {
-		out := c.kubectl(t, ns, strings.Fields(step.args)...)
-		words := strings.Join(strings.Fields(out), " ")
-		if !regexp.MustCompile(`^(?:` + step.want + `)$`).MatchString(words) {
+		args, repeat := strings.CutPrefix(step.args, "UNTIL ")
+		want := regexp.MustCompile(`^(?:` + step.want + `)$`)
+		words := ""
+		for deadline := time.Now().Add(time.Minute); ; {
+			words = strings.Join(strings.Fields(c.kubectl(t, ns, strings.Fields(args)...)), " ")
+			if !repeat || want.MatchString(words) || time.Now().After(deadline) {
+				break
+			}
+		}
+		if !want.MatchString(words) {
 			t.Errorf("kubectl %s\nprinted %s\nwant    %s", step.args, words, step.want)
 		}
 	}

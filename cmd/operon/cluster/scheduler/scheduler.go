@@ -16,7 +16,8 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/profile"
 )
 
-// Start runs the scheduler until ctx ends, and returns as soon as it takes pods. Wait blocks until it has ended.
+// Start runs the scheduler until ctx ends, and returns as soon as it takes pods. Wait blocks until it has ended; it is there with an error too, if
+// something runs already, and nil otherwise.
 func Start(ctx context.Context, cfg *rest.Config) (wait func(), err error) {
 	cfg = rest.CopyConfig(cfg)
 	cfg.UserAgent = "kube-scheduler"
@@ -54,21 +55,22 @@ func Start(ctx context.Context, cfg *rest.Config) (wait func(), err error) {
 	broadcaster.StartRecordingToSink(ctx.Done())
 	informers.Start(ctx.Done())
 	dynamicInformers.Start(ctx.Done())
+	var running sync.WaitGroup
+	wait = func() {
+		running.Wait()
+		informers.Shutdown()
+		dynamicInformers.Shutdown()
+	}
 	if err := synced.Await(ctx, informers, client.Discovery()); err != nil {
-		return nil, fmt.Errorf("scheduler: %w", err)
+		return wait, fmt.Errorf("scheduler: %w", err)
 	}
 	dynamicInformers.WaitForCacheSync(ctx.Done())
 	if err := sched.WaitForHandlersSync(ctx); err != nil {
-		return nil, fmt.Errorf("scheduler: %w", err)
+		return wait, fmt.Errorf("scheduler: %w", err)
 	}
-	var running sync.WaitGroup
 	running.Go(func() {
 		defer broadcaster.Shutdown()
 		sched.Run(ctx)
 	})
-	return func() {
-		running.Wait()
-		informers.Shutdown()
-		dynamicInformers.Shutdown()
-	}, nil
+	return wait, nil
 }
