@@ -200,7 +200,11 @@ func (s *DefaultServer) Start(ctx context.Context) error {
 func certificateError(err error) error {
 	var file *fs.PathError
 	if errors.As(err, &file) {
-		return &fs.PathError{Op: "webhook server: " + file.Op, Path: file.Path, Err: file.Err}
+		op := "webhook server: " + file.Op
+		if errors.Is(file.Err, fs.ErrNotExist) {
+			op = "webhook server without a certificate (mount its Secret there, name another CertDir, or have operon run start the manager): " + file.Op
+		}
+		return &fs.PathError{Op: op, Path: file.Path, Err: file.Err}
 	}
 	return fmt.Errorf("webhook server: %w", err)
 }

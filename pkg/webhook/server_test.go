@@ -176,6 +176,7 @@ func TestStartSaysWhatIsMissing(t *testing.T) {
 		want    string
 	}{
 		"certificate": {options: webhook.Options{CertDir: dir}, want: filepath.Join(dir, "tls.crt")},
+		"way out":     {options: webhook.Options{CertDir: dir}, want: "operon run"},
 		"clients' authority": {
 			options: webhook.Options{CertDir: dir, ClientCAName: "clients.crt"},
 			prepare: func() { putCertificate(t, dir) }, want: "clients.crt",
