@@ -10,6 +10,7 @@ import (
 	"github.com/operon-dev/operon/cmd/operon/cmdline"
 	"github.com/operon-dev/operon/cmd/operon/scaffold/fileset"
 	"github.com/operon-dev/operon/cmd/operon/scaffold/layout"
+	"github.com/operon-dev/operon/cmd/operon/scaffold/project"
 	"github.com/operon-dev/operon/cmd/operon/scaffold/review"
 )
 
@@ -44,11 +45,8 @@ On a terminal it asks whether the types and the controller are wanted, unless fl
 		Example: createAPIExamples,
 		Args:    cmdline.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			p, err := findProject()
+			p, err := projectToAddTo(cmd)
 			if err != nil {
-				return err
-			}
-			if err := checkPlugins(cmd); err != nil {
 				return err
 			}
 			f := cmd.Flags()
@@ -126,11 +124,8 @@ The first webhook of a project settles who makes the certificate of all of them:
 		Example: createWebhookExamples,
 		Args:    cmdline.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			p, err := findProject()
+			p, err := projectToAddTo(cmd)
 			if err != nil {
-				return err
-			}
-			if err := checkPlugins(cmd); err != nil {
 				return err
 			}
 			set, r, err := createWebhook(p, opts)
@@ -166,4 +161,13 @@ The first webhook of a project settles who makes the certificate of all of them:
 	addPlugins(f)
 	setFlags(cmd, kind, parts, foreign, how)
 	return cmd
+}
+
+// projectToAddTo is the project of the current directory, for a verb that takes Kubebuilder's --plugins.
+func projectToAddTo(cmd *cobra.Command) (*project.Project, error) {
+	p, err := findProject()
+	if err != nil {
+		return nil, err
+	}
+	return p, checkPlugins(cmd)
 }
